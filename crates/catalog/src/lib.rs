@@ -1,0 +1,1 @@
+//! Every connector there is.

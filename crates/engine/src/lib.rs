@@ -1,0 +1,1 @@
+//! The one API that front-ends call.

@@ -1,0 +1,1 @@
+//! From a reference to something an agent can go on with.

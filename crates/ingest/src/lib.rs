@@ -1,0 +1,1 @@
+//! From connectors to the store.

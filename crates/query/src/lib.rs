@@ -1,0 +1,1 @@
+//! From words to a page of results.
