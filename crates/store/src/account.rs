@@ -1,0 +1,218 @@
+//! The account of what was read: per feed, what became of each record.
+
+use std::path::PathBuf;
+
+use ai_hist_model::{ConnectorId, Cursor, FeedId, Skipped};
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use crate::{Store, StoreError, statements as sql};
+
+/// What became of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TallyClass {
+    /// It gave events, facts or usage.
+    Understood = 1,
+    /// It is known to hold nothing of its own.
+    Ignored = 2,
+    /// This version does not know its kind.
+    Unknown = 3,
+    /// It could not be read.
+    Damaged = 4,
+}
+
+pub(crate) use TallyClass as Class;
+
+/// How many records of one kind had one fate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TallyRow {
+    /// Their fate.
+    pub class: TallyClass,
+    /// Their kind, in the agent's words.
+    pub kind: String,
+    /// How many.
+    pub n: u64,
+}
+
+/// How far a feed has been read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedState {
+    /// Its cursor; `None` if nothing was read yet.
+    pub cursor: Option<Cursor>,
+    /// Size and time when its end was last reached.
+    pub stamp: Option<(u64, i64)>,
+}
+
+/// The account of one feed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedAccount {
+    /// Its row.
+    pub id: i64,
+    /// Who reads it.
+    pub connector: String,
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub path: Option<PathBuf>,
+    /// How often it was rewritten.
+    pub generation: i64,
+    /// Size and time when its end was last reached.
+    pub stamp: Option<(u64, i64)>,
+    /// Whether the source has stopped listing it. Its history stays.
+    pub is_gone: bool,
+    /// Why the last pass failed.
+    pub problem: Option<String>,
+    /// How many bytes stand beyond the last whole record.
+    pub n_rest: u64,
+    /// What became of its records, in its present generation.
+    pub tally: Vec<TallyRow>,
+    /// Where the damaged ones are; the first hundred.
+    pub skipped: Vec<Skipped>,
+    cursor: Option<Cursor>,
+}
+
+/// What the store holds of one agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentCount {
+    /// The agent.
+    pub agent: String,
+    /// Sessions.
+    pub n_sessions: u64,
+    /// Events.
+    pub n_events: u64,
+    /// Prompts.
+    pub n_prompts: u64,
+}
+
+impl Store {
+    /// How far `feed` has been read; `None` if it is not known.
+    pub fn feed_state(
+        &self,
+        connector: &ConnectorId,
+        feed: &FeedId,
+    ) -> Result<Option<FeedState>, StoreError> {
+        let db = self.connection()?;
+        let known = self::feed(&db, connector, feed)?;
+        Ok(known.map(|it| FeedState { cursor: it.cursor, stamp: it.stamp }))
+    }
+
+    /// How far each feed of `connector` has been read.
+    pub fn feed_states(
+        &self,
+        connector: &ConnectorId,
+    ) -> Result<Vec<(FeedId, FeedState)>, StoreError> {
+        let db = self.connection()?;
+        let states = feeds_of(&db, connector)?
+            .into_iter()
+            .map(|it| (FeedId(it.name), FeedState { cursor: it.cursor, stamp: it.stamp }));
+        Ok(states.collect())
+    }
+
+    /// The account of every feed.
+    pub fn accounts(&self) -> Result<Vec<FeedAccount>, StoreError> {
+        let db = self.connection()?;
+        let mut feeds = read_feeds(&db, sql::whole::SELECT_FEEDS, [])?;
+        for feed in &mut feeds {
+            let mut tally = db.prepare_cached(sql::SELECT_TALLY)?;
+            let rows = tally.query_map((feed.id, feed.generation), |row| {
+                let class = match row.get(0)? {
+                    1_i64 => TallyClass::Understood,
+                    2 => TallyClass::Ignored,
+                    3 => TallyClass::Unknown,
+                    _ => TallyClass::Damaged,
+                };
+                let n: i64 = row.get(2)?;
+                Ok(TallyRow { class, kind: row.get(1)?, n: n.unsigned_abs() })
+            })?;
+            feed.tally = rows.collect::<Result<_, _>>()?;
+            let mut skipped = db.prepare_cached(sql::SELECT_SKIPPED)?;
+            let rows = skipped.query_map((feed.id, feed.generation), |row| {
+                Ok(Skipped { locator: row.get(0)?, reason: row.get(1)? })
+            })?;
+            feed.skipped = rows.collect::<Result<_, _>>()?;
+        }
+        Ok(feeds)
+    }
+
+    /// What the store holds of each agent on this machine, the one with most sessions first.
+    pub fn counts(&self) -> Result<Vec<AgentCount>, StoreError> {
+        let db = self.connection()?;
+        let mut select = db.prepare_cached(sql::whole::COUNT_BY_AGENT)?;
+        let rows = select.query_map([], |row| {
+            let count = |column: usize| -> Result<u64, rusqlite::Error> {
+                Ok(row.get::<_, i64>(column)?.unsigned_abs())
+            };
+            Ok(AgentCount {
+                agent: row.get(0)?,
+                n_sessions: count(1)?,
+                n_events: count(2)?,
+                n_prompts: count(3)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// A feed's row, without its tally.
+pub(crate) struct FeedRow {
+    pub(crate) id: i64,
+    pub(crate) generation: i64,
+    pub(crate) cursor: Option<Cursor>,
+    pub(crate) stamp: Option<(u64, i64)>,
+}
+
+pub(crate) fn feed(
+    db: &Connection,
+    connector: &ConnectorId,
+    feed: &FeedId,
+) -> Result<Option<FeedRow>, StoreError> {
+    let mut select = db.prepare_cached(sql::SELECT_FEED)?;
+    let row = select
+        .query_row((connector.as_str(), &feed.0), |row| {
+            Ok(FeedRow {
+                id: row.get(0)?,
+                generation: row.get(1)?,
+                cursor: row.get::<_, Option<String>>(2)?.map(Cursor::new),
+                stamp: stamp(row.get(3)?, row.get(4)?),
+            })
+        })
+        .optional()?;
+    Ok(row)
+}
+
+pub(crate) fn feeds_of(
+    db: &Connection,
+    connector: &ConnectorId,
+) -> Result<Vec<FeedAccount>, StoreError> {
+    read_feeds(db, sql::SELECT_FEEDS_OF_CONNECTOR, [connector.as_str()])
+}
+
+fn read_feeds(
+    db: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+) -> Result<Vec<FeedAccount>, StoreError> {
+    let mut select = db.prepare_cached(sql)?;
+    let rows = select.query_map(parameters, read_feed)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn read_feed(row: &Row<'_>) -> Result<FeedAccount, rusqlite::Error> {
+    Ok(FeedAccount {
+        id: row.get(0)?,
+        connector: row.get(1)?,
+        name: row.get(2)?,
+        path: row.get::<_, Option<String>>(3)?.map(PathBuf::from),
+        generation: row.get(4)?,
+        cursor: row.get::<_, Option<String>>(5)?.map(Cursor::new),
+        stamp: stamp(row.get(6)?, row.get(7)?),
+        is_gone: row.get(8)?,
+        problem: row.get(9)?,
+        n_rest: row.get::<_, i64>(10)?.unsigned_abs(),
+        tally: Vec::new(),
+        skipped: Vec::new(),
+    })
+}
+
+fn stamp(n_bytes: Option<i64>, modified_ms: Option<i64>) -> Option<(u64, i64)> {
+    Some((n_bytes?.unsigned_abs(), modified_ms?))
+}

@@ -1,0 +1,302 @@
+//! Giving out events.
+
+use ai_hist_model::{
+    Author, Change, Event, EventBody, EventId, EventKind, SessionId, Span, Timestamp, ToolOutcome,
+};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{
+    Store, StoreError,
+    body::{Pages, Place},
+    statements as sql,
+};
+
+/// A session's row in this store. Means nothing in another store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionRow(pub i64);
+
+/// One stored event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Its place in commit order, across sessions.
+    pub row: u64,
+    /// Its session's row.
+    pub session: SessionRow,
+    /// Its number in its session, from 0.
+    pub seq: u64,
+    /// Its id.
+    pub id: EventId,
+    /// Its kind.
+    pub kind: EventKind,
+    /// When it happened, if the transcript says so.
+    pub at: Option<Timestamp>,
+    /// Who did it.
+    pub author: Author,
+    /// What was done.
+    pub body: EventBody,
+    /// The feed it was read from and which generation of it.
+    pub feed: Option<(i64, i64)>,
+    /// The record in that feed.
+    pub span: Span,
+}
+
+impl StoredEvent {
+    /// The event as `session` has it.
+    #[must_use]
+    pub fn into_event(self, session: SessionId) -> Event {
+        let Self { id, at, author, body, span, .. } = self;
+        Event { id, session, at, author, body, span }
+    }
+}
+
+impl Store {
+    /// Events of a session with `from <= seq < to`: at most `limit`, in order.
+    pub fn events_up(
+        &self,
+        session: SessionRow,
+        from: u64,
+        to: u64,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        self.read(sql::SELECT_EVENTS_UP, params![session.0, number(from), number(to), limit])
+    }
+
+    /// Events of a session with `from <= seq < to`: at most `limit`, the last first.
+    pub fn events_down(
+        &self,
+        session: SessionRow,
+        from: u64,
+        to: u64,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        self.read(sql::SELECT_EVENTS_DOWN, params![session.0, number(from), number(to), limit])
+    }
+
+    /// Events of one kind with `from <= seq`, in order.
+    pub fn events_of_kind(
+        &self,
+        session: SessionRow,
+        kind: EventKind,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let parameters = params![session.0, kind as i64, number(from), limit];
+        self.read(sql::SELECT_EVENTS_OF_KIND, parameters)
+    }
+
+    /// The first event of one kind before `to`.
+    pub fn first_of_kind(
+        &self,
+        session: SessionRow,
+        kind: EventKind,
+        to: u64,
+    ) -> Result<Option<StoredEvent>, StoreError> {
+        let parameters = params![session.0, kind as i64, number(to)];
+        Ok(self.read(sql::SELECT_EVENT_FIRST_OF_KIND, parameters)?.pop())
+    }
+
+    /// The last event of one kind before `to`.
+    pub fn last_of_kind(
+        &self,
+        session: SessionRow,
+        kind: EventKind,
+        to: u64,
+    ) -> Result<Option<StoredEvent>, StoreError> {
+        let parameters = params![session.0, kind as i64, number(to)];
+        Ok(self.read(sql::SELECT_EVENT_LAST_OF_KIND, parameters)?.pop())
+    }
+
+    /// The events of one tool call before `to`: the call, its result, the edits it made.
+    pub fn events_of_call(
+        &self,
+        session: SessionRow,
+        call: &str,
+        to: u64,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        self.read(sql::SELECT_EVENTS_OF_CALL, params![session.0, call, number(to)])
+    }
+
+    /// How many events of one kind there are before `to`.
+    pub fn count_of_kind(
+        &self,
+        session: SessionRow,
+        kind: EventKind,
+        to: u64,
+    ) -> Result<u64, StoreError> {
+        let parameters = params![session.0, kind as i64, number(to)];
+        self.count(sql::COUNT_EVENTS_OF_KIND, parameters)
+    }
+
+    /// How many tool results before `to` belong to no call before `to`.
+    pub fn count_results_without_call(
+        &self,
+        session: SessionRow,
+        to: u64,
+    ) -> Result<u64, StoreError> {
+        self.count(sql::COUNT_RESULTS_WITHOUT_CALL, params![session.0, number(to)])
+    }
+
+    /// The files that a session changed, the last changed first.
+    pub fn files_touched(
+        &self,
+        session: SessionRow,
+        limit: usize,
+    ) -> Result<Vec<String>, StoreError> {
+        let db = self.connection()?;
+        let mut select = db.prepare_cached(sql::SELECT_PATHS)?;
+        let paths = select.query_map(params![session.0, limit], |row| row.get(0))?;
+        Ok(paths.collect::<Result<_, _>>()?)
+    }
+
+    /// Events in commit order: at most `limit` after `row`, of all sessions.
+    pub fn events_after(&self, row: u64, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
+        self.read(sql::SELECT_EVENTS_AFTER_ROW, params![number(row), limit])
+    }
+
+    /// Events by row; rows that are not there are left out.
+    pub fn events_by_row(&self, rows: &[u64]) -> Result<Vec<StoredEvent>, StoreError> {
+        let db = self.connection()?;
+        let mut pages = Pages::default();
+        let mut select = db.prepare_cached(sql::SELECT_EVENT_BY_ROW)?;
+        let mut events = Vec::with_capacity(rows.len());
+        for row in rows {
+            let mut found = select.query([number(*row)])?;
+            if let Some(row) = found.next()? {
+                events.push(read(&db, &mut pages, row)?);
+            }
+        }
+        Ok(events)
+    }
+
+    /// The last row in commit order; 0 if there is none.
+    pub fn last_row(&self) -> Result<u64, StoreError> {
+        let db = self.connection()?;
+        let row: Option<Option<i64>> =
+            db.prepare_cached(sql::SELECT_LAST_ROW)?.query_row([], |row| row.get(0)).optional()?;
+        Ok(row.flatten().unwrap_or(0).unsigned_abs())
+    }
+
+    fn read(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let db = self.connection()?;
+        let mut pages = Pages::default();
+        let mut select = db.prepare_cached(sql)?;
+        let mut rows = select.query(parameters)?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next()? {
+            events.push(read(&db, &mut pages, row)?);
+        }
+        Ok(events)
+    }
+
+    fn count(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<u64, StoreError> {
+        let db = self.connection()?;
+        let n: i64 = db.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?;
+        Ok(n.unsigned_abs())
+    }
+}
+
+/// A number for SQLite. Ours never reach the sign bit.
+fn number(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+pub(crate) const fn outcome_number(outcome: ToolOutcome) -> i64 {
+    match outcome {
+        ToolOutcome::Unstated => 0,
+        ToolOutcome::Success => 1,
+        ToolOutcome::Failure => 2,
+    }
+}
+
+pub(crate) const fn change_number(change: Change) -> i64 {
+    match change {
+        Change::Create => 1,
+        Change::Update => 2,
+        Change::Delete => 3,
+        Change::Move => 4,
+    }
+}
+
+fn read(db: &Connection, pages: &mut Pages, row: &Row<'_>) -> Result<StoredEvent, StoreError> {
+    let number: i64 = row.get("kind")?;
+    let kind = EventKind::from_number(number)
+        .ok_or_else(|| StoreError::Damaged { what: format!("{number} is no kind of event") })?;
+    let place = Place {
+        page: row.get("body")?,
+        start: row.get("body_start")?,
+        n_bytes: row.get("body_bytes")?,
+    };
+    let text = pages.text(db, place)?;
+    let author = match row.get("author")? {
+        1_i64 => Author::Person,
+        2 => Author::Model { name: row.get("model")? },
+        3 => Author::Tool,
+        4 => Author::Agent,
+        _ => Author::Harness,
+    };
+    let span = Span {
+        first_byte: row.get::<_, i64>("first_byte")?.unsigned_abs(),
+        n_bytes: row.get::<_, i64>("n_bytes")?.unsigned_abs(),
+    };
+    let session = SessionRow(row.get("session")?);
+    let feed: Option<i64> = row.get("feed")?;
+    Ok(StoredEvent {
+        row: row.get::<_, i64>("row")?.unsigned_abs(),
+        session,
+        seq: row.get::<_, i64>("seq")?.unsigned_abs(),
+        id: EventId::from_bytes(row.get("id")?),
+        kind,
+        at: row.get::<_, Option<i64>>("at_ms")?.map(Timestamp),
+        author,
+        body: body(kind, row, text)?,
+        span,
+        feed: match feed {
+            Some(feed) => Some((feed, row.get("generation")?)),
+            None => None,
+        },
+    })
+}
+
+fn body(kind: EventKind, row: &Row<'_>, text: String) -> Result<EventBody, StoreError> {
+    let word = |column: &str| -> Result<String, rusqlite::Error> {
+        Ok(row.get::<_, Option<String>>(column)?.unwrap_or_default())
+    };
+    let detail: i64 = row.get::<_, Option<i64>>("detail")?.unwrap_or(0);
+    Ok(match kind {
+        EventKind::Prompt | EventKind::Message | EventKind::Task | EventKind::Context => {
+            EventBody::Message { text }
+        }
+        EventKind::Reasoning => EventBody::Reasoning { text },
+        EventKind::ToolCall => {
+            EventBody::ToolCall { call: word("call")?, tool: word("name")?, input: text }
+        }
+        EventKind::ToolResult => EventBody::ToolResult {
+            call: word("call")?,
+            outcome: match detail {
+                1 => ToolOutcome::Success,
+                2 => ToolOutcome::Failure,
+                _ => ToolOutcome::Unstated,
+            },
+            output: text,
+        },
+        EventKind::FileEdit => EventBody::FileEdit {
+            call: row.get("call")?,
+            path: word("path")?,
+            change: match detail {
+                1 => Change::Create,
+                3 => Change::Delete,
+                4 => Change::Move,
+                _ => Change::Update,
+            },
+            diff: text,
+        },
+        EventKind::Plan => EventBody::Plan { text },
+        EventKind::Compaction => EventBody::Compaction { summary: text },
+        EventKind::Marker => EventBody::Marker { name: word("name")?, text },
+        EventKind::Unknown => EventBody::Unknown { kind: word("name")?, text },
+    })
+}

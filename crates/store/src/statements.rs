@@ -1,0 +1,220 @@
+//! Every statement, by name: so that each is prepared, and its plan read, by a test.
+
+macro_rules! statements {
+    ($($(#[$doc:meta])* $name:ident = $sql:literal;)*) => {
+        $($(#[$doc])* pub(crate) const $name: &str = $sql;)*
+        #[cfg(test)]
+        pub(crate) const ALL: &[(&str, &str)] = &[$((stringify!($name), $name),)*];
+    };
+}
+
+statements! {
+    SELECT_META = "SELECT value FROM meta WHERE name = ?1";
+    INSERT_META = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+
+    /// A feed is known from the first time it is read.
+    INSERT_FEED = "
+        INSERT INTO feed (connector, name, path) VALUES (?1, ?2, ?3)
+        ON CONFLICT (connector, name) DO UPDATE SET path = excluded.path, gone = 0";
+    SELECT_FEED = "
+        SELECT id, generation, cursor, n_bytes, modified_ms
+        FROM feed WHERE connector = ?1 AND name = ?2";
+    UPDATE_FEED_CURSOR = "
+        UPDATE feed SET cursor = ?2, generation = ?3, rest = NULL, n_rest = 0 WHERE id = ?1";
+    /// The end of a pass.
+    UPDATE_FEED_END = "
+        UPDATE feed SET n_bytes = ?2, modified_ms = ?3, rest = ?4, n_rest = ?5, problem = ?6
+        WHERE id = ?1";
+    UPDATE_FEED_PROBLEM = "UPDATE feed SET problem = ?2 WHERE id = ?1";
+    UPDATE_FEED_GONE = "UPDATE feed SET gone = ?2 WHERE id = ?1 AND gone <> ?2";
+    /// All feeds of a connector: there are as many as its agent has files.
+    SELECT_FEEDS_OF_CONNECTOR = "
+        SELECT id, connector, name, path, generation, cursor, n_bytes, modified_ms, gone, problem,
+               n_rest
+        FROM feed WHERE connector = ?1 ORDER BY name";
+
+    UPSERT_TALLY = "
+        INSERT INTO tally (feed, generation, class, kind, n) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (feed, generation, class, kind) DO UPDATE SET n = n + excluded.n";
+    SELECT_TALLY = "SELECT class, kind, n FROM tally WHERE feed = ?1 AND generation = ?2";
+    INSERT_SKIPPED = "
+        INSERT INTO skipped (feed, generation, locator, reason)
+        SELECT ?1, ?2, ?3, ?4
+        WHERE (SELECT count(*) FROM skipped WHERE feed = ?1 AND generation = ?2) < ?5";
+    SELECT_SKIPPED = "
+        SELECT locator, reason FROM skipped WHERE feed = ?1 AND generation = ?2 ORDER BY rowid";
+
+    INSERT_ARCHIVE = "
+        INSERT INTO archive (feed, generation, first_byte, n_bytes, body)
+        VALUES (?1, ?2, ?3, ?4, ?5)";
+    SELECT_ARCHIVE_END = "
+        SELECT first_byte + n_bytes FROM archive
+        WHERE feed = ?1 AND generation = ?2 ORDER BY first_byte DESC LIMIT 1";
+    SELECT_ARCHIVE = "
+        SELECT first_byte, body FROM archive
+        WHERE feed = ?1 AND generation = ?2 AND ?3 <= first_byte ORDER BY first_byte LIMIT 1";
+    SELECT_REST = "SELECT rest FROM feed WHERE id = ?1 AND generation = ?2";
+
+    /// Accumulates facts: see `SessionFacts` for which statement stands.
+    UPSERT_SESSION = "
+        INSERT INTO session (origin, agent, native, title, title_rank, cwd, git_branch, git_commit,
+            git_remote, agent_version, originator, nickname, parent_agent, parent_native, relation)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+        ON CONFLICT (origin, agent, native) DO UPDATE SET
+            title         = CASE WHEN title_rank <= excluded.title_rank
+                            THEN coalesce(excluded.title, title) ELSE title END,
+            title_rank    = max(title_rank, excluded.title_rank),
+            cwd           = coalesce(cwd, excluded.cwd),
+            git_branch    = coalesce(excluded.git_branch, git_branch),
+            git_commit    = coalesce(excluded.git_commit, git_commit),
+            git_remote    = coalesce(excluded.git_remote, git_remote),
+            agent_version = coalesce(excluded.agent_version, agent_version),
+            originator    = coalesce(originator, excluded.originator),
+            nickname      = coalesce(excluded.nickname, nickname),
+            parent_agent  = coalesce(excluded.parent_agent, parent_agent),
+            parent_native = coalesce(excluded.parent_native, parent_native),
+            relation      = coalesce(excluded.relation, relation)";
+    SELECT_SESSION_ID = "
+        SELECT id, n_events FROM session WHERE origin = ?1 AND agent = ?2 AND native = ?3";
+    UPDATE_SESSION_COUNTS = "
+        UPDATE session SET
+            n_events     = ?2,
+            n_prompts    = n_prompts + ?3,
+            first_prompt = coalesce(first_prompt, ?4),
+            started_ms   = min(coalesce(started_ms, ?5), coalesce(?5, started_ms)),
+            ended_ms     = max(coalesce(ended_ms, ?6), coalesce(?6, ended_ms))
+        WHERE id = ?1";
+    UPDATE_SESSION_REVISION = "UPDATE session SET revision = ?2 WHERE id = ?1";
+    CLEAR_SESSION_COUNTS = "
+        UPDATE session SET n_events = 0, n_prompts = 0, first_prompt = NULL, started_ms = NULL,
+            ended_ms = NULL, revision = NULL
+        WHERE id = ?1";
+    DELETE_SESSION_EVENTS = "DELETE FROM event WHERE session = ?1";
+    DELETE_SESSION_USAGE = "DELETE FROM usage WHERE session = ?1";
+    SELECT_SESSION_BODIES = "
+        SELECT DISTINCT body FROM event WHERE session = ?1 AND body IS NOT NULL";
+    DELETE_BODY = "DELETE FROM body WHERE id = ?1";
+
+    SELECT_SESSION = "
+        SELECT * FROM session WHERE origin = ?1 AND agent = ?2 AND native = ?3";
+    SELECT_SESSION_BY_ROW = "SELECT * FROM session WHERE id = ?1";
+    /// Newest first, after a key.
+    SELECT_SESSIONS_BY_TIME = "
+        SELECT * FROM session
+        WHERE (ended_ms, id) < (?1, ?2) ORDER BY ended_ms DESC, id DESC LIMIT ?3";
+    SELECT_SESSIONS_BY_PREFIX = "
+        SELECT * FROM session WHERE ?1 <= native AND native < ?2 ORDER BY native LIMIT ?3";
+    SELECT_SESSIONS_BY_PARENT = "
+        SELECT * FROM session
+        WHERE parent_agent = ?1 AND parent_native = ?2 ORDER BY started_ms, id";
+
+    INSERT_BODY = "INSERT INTO body (data) VALUES (x'')";
+    UPDATE_BODY = "UPDATE body SET data = ?2 WHERE id = ?1";
+    SELECT_BODY = "SELECT data FROM body WHERE id = ?1";
+
+    SELECT_EVENT_BY_ID = "SELECT seq FROM event WHERE session = ?1 AND id = ?2";
+    INSERT_EVENT = "
+        INSERT INTO event (session, seq, id, kind, at_ms, author, model, name, call, path, detail,
+            body, body_start, body_bytes, feed, generation, first_byte, n_bytes)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+    SELECT_EVENTS_UP = "
+        SELECT * FROM event WHERE session = ?1 AND ?2 <= seq AND seq < ?3 ORDER BY seq LIMIT ?4";
+    SELECT_EVENTS_DOWN = "
+        SELECT * FROM event
+        WHERE session = ?1 AND ?2 <= seq AND seq < ?3 ORDER BY seq DESC LIMIT ?4";
+    SELECT_EVENT_FIRST_OF_KIND = "
+        SELECT * FROM event
+        WHERE session = ?1 AND kind = ?2 AND seq < ?3 ORDER BY seq LIMIT 1";
+    SELECT_EVENT_LAST_OF_KIND = "
+        SELECT * FROM event
+        WHERE session = ?1 AND kind = ?2 AND seq < ?3 ORDER BY seq DESC LIMIT 1";
+    /// The plus signs keep the planner from walking the session by number.
+    SELECT_EVENTS_OF_CALL = "
+        SELECT * FROM event WHERE session = ?1 AND call = ?2 AND +seq < ?3 ORDER BY +seq";
+    SELECT_EVENTS_OF_KIND = "
+        SELECT * FROM event
+        WHERE session = ?1 AND kind = ?2 AND ?3 <= seq ORDER BY seq LIMIT ?4";
+    SELECT_EVENTS_AFTER_ROW = "SELECT * FROM event WHERE ?1 < row ORDER BY row LIMIT ?2";
+    SELECT_EVENT_BY_ROW = "SELECT * FROM event WHERE row = ?1";
+    SELECT_LAST_ROW = "SELECT max(row) FROM event";
+    COUNT_EVENTS_OF_KIND = "
+        SELECT count(*) FROM event WHERE session = ?1 AND kind = ?2 AND seq < ?3";
+    /// How many results stand apart from any call, so that each is a row of its own.
+    COUNT_RESULTS_WITHOUT_CALL = "
+        SELECT count(*) FROM event AS result
+        WHERE result.session = ?1 AND result.kind = 5 AND result.seq < ?2
+          AND NOT EXISTS (SELECT 1 FROM event AS call
+              WHERE call.session = result.session AND call.call = result.call
+                AND +call.kind = 4 AND +call.seq < ?2)";
+    SELECT_PATHS = "
+        SELECT path, max(seq) FROM event
+        WHERE session = ?1 AND kind = 6 AND path IS NOT NULL
+        GROUP BY path ORDER BY 2 DESC LIMIT ?2";
+
+    UPSERT_USAGE = "
+        INSERT INTO usage (session, key, model, at_ms, input, cache_read, cache_write, output)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        ON CONFLICT (session, key) DO UPDATE SET
+            model = coalesce(excluded.model, model), at_ms = coalesce(at_ms, excluded.at_ms),
+            input = excluded.input, cache_read = excluded.cache_read,
+            cache_write = excluded.cache_write, output = excluded.output
+        WHERE output <= excluded.output";
+    SELECT_USAGE = "
+        SELECT model, count(*), sum(input), sum(cache_read), sum(cache_write), sum(output)
+        FROM usage WHERE session = ?1 GROUP BY model ORDER BY 2 DESC";
+}
+
+/// Statements that read a whole table on purpose: each says why that is small or asked for.
+pub(crate) mod whole {
+    statements! {
+        /// For `doctor`, which looks at everything.
+        SELECT_FEEDS = "
+            SELECT id, connector, name, path, generation, cursor, n_bytes, modified_ms, gone,
+                   problem, n_rest
+            FROM feed ORDER BY connector, name";
+        /// For `doctor` and the first run's summary.
+        COUNT_BY_AGENT = "
+            SELECT agent, count(*), sum(n_events), sum(n_prompts)
+            FROM session WHERE origin = '' GROUP BY agent ORDER BY 2 DESC";
+        /// For `doctor`.
+        SUM_ARCHIVE = "SELECT coalesce(sum(n_bytes), 0), coalesce(sum(length(body)), 0) FROM archive";
+        /// Sessions whose title has given words: a person's own few thousand titles.
+        SELECT_SESSIONS_BY_TITLE = "
+            SELECT * FROM session
+            WHERE origin = '' AND (title LIKE ?1 ESCAPE '\\' OR first_prompt LIKE ?1 ESCAPE '\\')
+            ORDER BY ended_ms DESC LIMIT ?2";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use crate::Store;
+
+    /// Also prepares each of them against the migrated schema.
+    #[test]
+    fn no_statement_reads_a_whole_table_by_accident() {
+        let dir = tempfile::tempdir().expect("makes a folder");
+        let store = Store::open(dir.path()).expect("opens");
+        let db = store.connection().expect("connects");
+        let mut plans = String::new();
+        for (name, sql) in super::ALL {
+            let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect(name);
+            let _ = writeln!(plans, "{name}");
+            let mut rows = explain.raw_query();
+            while let Some(row) = rows.next().expect("reads") {
+                let _ = writeln!(plans, "  {}", row.get::<_, String>(3).expect("reads"));
+            }
+        }
+        for (name, sql) in super::whole::ALL {
+            db.prepare(sql).expect(name);
+        }
+        let scans: Vec<&str> = plans
+            .lines()
+            .filter(|it| it.contains("SCAN") && !it.contains("CONSTANT ROW"))
+            .collect();
+        assert!(scans.is_empty(), "{scans:?} in:\n{plans}");
+        insta::assert_snapshot!(plans);
+    }
+}
