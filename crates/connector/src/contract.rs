@@ -56,6 +56,13 @@ pub trait Connector: fmt::Debug + Send + Sync {
         Err(ConnectorError::Unsupported { what: "start an agent" })
     }
 
+    /// The command that makes `server`, a program with its arguments, known to this source's agent
+    /// as the MCP server `ai-hist`. `None` if the agent has no such command.
+    fn wiring(&self, server: &[OsString]) -> Option<AgentCommand> {
+        let _ = server;
+        None
+    }
+
     /// Which of this source's sessions makes `call`.
     ///
     /// What the client says of itself is a default for convenience, never an authority.

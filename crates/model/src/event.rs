@@ -143,6 +143,39 @@ pub enum EventBody {
     },
 }
 
+impl EventBody {
+    /// The main text: the words, the input, the output, the difference.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Message { text }
+            | Self::Reasoning { text }
+            | Self::Plan { text }
+            | Self::Compaction { summary: text }
+            | Self::ToolCall { input: text, .. }
+            | Self::ToolResult { output: text, .. }
+            | Self::FileEdit { diff: text, .. }
+            | Self::Marker { text, .. }
+            | Self::Unknown { text, .. } => text,
+        }
+    }
+
+    /// The main text, to be changed.
+    pub const fn text_mut(&mut self) -> &mut String {
+        match self {
+            Self::Message { text }
+            | Self::Reasoning { text }
+            | Self::Plan { text }
+            | Self::Compaction { summary: text }
+            | Self::ToolCall { input: text, .. }
+            | Self::ToolResult { output: text, .. }
+            | Self::FileEdit { diff: text, .. }
+            | Self::Marker { text, .. }
+            | Self::Unknown { text, .. } => text,
+        }
+    }
+}
+
 /// How a tool call went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolOutcome {

@@ -71,7 +71,8 @@ CREATE TABLE session (
     parent_native TEXT,
     relation      INTEGER,
     started_ms    INTEGER,
-    ended_ms      INTEGER,
+    -- 0 where no event says when it happened, so that such sessions are listed last.
+    ended_ms      INTEGER NOT NULL DEFAULT 0,
     n_events      INTEGER NOT NULL DEFAULT 0,
     n_prompts     INTEGER NOT NULL DEFAULT 0,
     first_prompt  TEXT,

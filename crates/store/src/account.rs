@@ -1,9 +1,9 @@
 //! The account of what was read: per feed, what became of each record.
 
-use std::path::PathBuf;
+use std::{collections::HashMap, path::PathBuf};
 
 use ai_hist_model::{ConnectorId, Cursor, FeedId, Skipped};
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::{Connection, Row};
 
 use crate::{Store, StoreError, statements as sql};
 
@@ -40,6 +40,21 @@ pub struct FeedState {
     pub cursor: Option<Cursor>,
     /// Size and time when its end was last reached.
     pub stamp: Option<(u64, i64)>,
+    /// Whether the source had stopped listing it.
+    pub is_gone: bool,
+    /// Whether the last pass failed.
+    pub has_problem: bool,
+}
+
+impl FeedState {
+    fn of(account: &FeedAccount) -> Self {
+        Self {
+            cursor: account.cursor.clone(),
+            stamp: account.stamp,
+            is_gone: account.is_gone,
+            has_problem: account.problem.is_some(),
+        }
+    }
 }
 
 /// The account of one feed.
@@ -67,7 +82,7 @@ pub struct FeedAccount {
     pub tally: Vec<TallyRow>,
     /// Where the damaged ones are; the first hundred.
     pub skipped: Vec<Skipped>,
-    cursor: Option<Cursor>,
+    pub(crate) cursor: Option<Cursor>,
 }
 
 /// What the store holds of one agent.
@@ -91,20 +106,18 @@ impl Store {
         feed: &FeedId,
     ) -> Result<Option<FeedState>, StoreError> {
         let db = self.connection()?;
-        let known = self::feed(&db, connector, feed)?;
-        Ok(known.map(|it| FeedState { cursor: it.cursor, stamp: it.stamp }))
+        let parameters = (connector.as_str(), &feed.0);
+        Ok(read_feeds(&db, sql::SELECT_FEED, parameters)?.first().map(FeedState::of))
     }
 
     /// How far each feed of `connector` has been read.
     pub fn feed_states(
         &self,
         connector: &ConnectorId,
-    ) -> Result<Vec<(FeedId, FeedState)>, StoreError> {
+    ) -> Result<HashMap<FeedId, FeedState>, StoreError> {
         let db = self.connection()?;
-        let states = feeds_of(&db, connector)?
-            .into_iter()
-            .map(|it| (FeedId(it.name), FeedState { cursor: it.cursor, stamp: it.stamp }));
-        Ok(states.collect())
+        let feeds = feeds_of(&db, connector)?;
+        Ok(feeds.iter().map(|it| (FeedId(it.name.clone()), FeedState::of(it))).collect())
     }
 
     /// The account of every feed.
@@ -152,31 +165,12 @@ impl Store {
     }
 }
 
-/// A feed's row, without its tally.
-pub(crate) struct FeedRow {
-    pub(crate) id: i64,
-    pub(crate) generation: i64,
-    pub(crate) cursor: Option<Cursor>,
-    pub(crate) stamp: Option<(u64, i64)>,
-}
-
 pub(crate) fn feed(
     db: &Connection,
     connector: &ConnectorId,
     feed: &FeedId,
-) -> Result<Option<FeedRow>, StoreError> {
-    let mut select = db.prepare_cached(sql::SELECT_FEED)?;
-    let row = select
-        .query_row((connector.as_str(), &feed.0), |row| {
-            Ok(FeedRow {
-                id: row.get(0)?,
-                generation: row.get(1)?,
-                cursor: row.get::<_, Option<String>>(2)?.map(Cursor::new),
-                stamp: stamp(row.get(3)?, row.get(4)?),
-            })
-        })
-        .optional()?;
-    Ok(row)
+) -> Result<Option<FeedAccount>, StoreError> {
+    Ok(read_feeds(db, sql::SELECT_FEED, (connector.as_str(), &feed.0))?.pop())
 }
 
 pub(crate) fn feeds_of(

@@ -15,6 +15,15 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionRow(pub i64);
 
+/// A tool call, or the result of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallPart {
+    /// The event.
+    pub seq: u64,
+    /// Whether it is the call.
+    pub is_call: bool,
+}
+
 /// One stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
@@ -106,14 +115,20 @@ impl Store {
         Ok(self.read(sql::SELECT_EVENT_LAST_OF_KIND, parameters)?.pop())
     }
 
-    /// The events of one tool call before `to`: the call, its result, the edits it made.
-    pub fn events_of_call(
+    /// Where the calls and results with one call id stand before `to`, in order.
+    pub fn seqs_of_call(
         &self,
         session: SessionRow,
         call: &str,
         to: u64,
-    ) -> Result<Vec<StoredEvent>, StoreError> {
-        self.read(sql::SELECT_EVENTS_OF_CALL, params![session.0, call, number(to)])
+    ) -> Result<Vec<CallPart>, StoreError> {
+        let db = self.connection()?;
+        let mut select = db.prepare_cached(sql::SELECT_SEQS_OF_CALL)?;
+        let rows = select.query_map(params![session.0, call, number(to)], |row| {
+            let is_call = row.get::<_, i64>(1)? == EventKind::ToolCall as i64;
+            Ok(CallPart { seq: row.get::<_, i64>(0)?.unsigned_abs(), is_call })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// How many events of one kind there are before `to`.
@@ -127,13 +142,10 @@ impl Store {
         self.count(sql::COUNT_EVENTS_OF_KIND, parameters)
     }
 
-    /// How many tool results before `to` belong to no call before `to`.
-    pub fn count_results_without_call(
-        &self,
-        session: SessionRow,
-        to: u64,
-    ) -> Result<u64, StoreError> {
-        self.count(sql::COUNT_RESULTS_WITHOUT_CALL, params![session.0, number(to)])
+    /// How many tool results before `to` go with a call before `to`: of each call id, the i-th
+    /// result goes with the i-th call.
+    pub fn count_pairs(&self, session: SessionRow, to: u64) -> Result<u64, StoreError> {
+        self.count(sql::COUNT_PAIRS, params![session.0, number(to)])
     }
 
     /// The files that a session changed, the last changed first.

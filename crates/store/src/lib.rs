@@ -23,7 +23,7 @@ mod write;
 
 pub use account::{AgentCount, FeedAccount, FeedState, TallyClass, TallyRow};
 pub use error::StoreError;
-pub use events::{SessionRow, StoredEvent};
+pub use events::{CallPart, SessionRow, StoredEvent};
 pub use open::Store;
 pub use sessions::{Origin, SessionPage, StoredSession};
 pub use usage::UsageTotal;

@@ -86,7 +86,7 @@ impl SessionPage {
     /// After `session`.
     #[must_use]
     pub fn after(session: &StoredSession) -> Self {
-        Self { ended_ms: session.ended.map_or(i64::MIN, |it| it.0), row: session.row }
+        Self { ended_ms: session.ended.map_or(0, |it| it.0), row: session.row }
     }
 }
 
@@ -258,7 +258,7 @@ fn read(row: &Row<'_>) -> Result<StoredSession, StoreError> {
         origin: Origin(row.get("origin")?),
         facts,
         started: row.get::<_, Option<i64>>("started_ms")?.map(Timestamp),
-        ended: row.get::<_, Option<i64>>("ended_ms")?.map(Timestamp),
+        ended: Some(row.get::<_, i64>("ended_ms")?).filter(|it| *it != 0).map(Timestamp),
         n_events: row.get::<_, i64>("n_events")?.unsigned_abs(),
         n_prompts: row.get::<_, i64>("n_prompts")?.unsigned_abs(),
         first_prompt: row.get("first_prompt")?,

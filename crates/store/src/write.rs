@@ -407,31 +407,29 @@ impl<'a> Columns<'a> {
             Author::Agent => (4, None),
             Author::Harness => (5, None),
         };
-        let plain =
-            Self { author, model, name: None, call: None, path: None, detail: None, text: "" };
+        let text = event.body.text();
+        let plain = Self { author, model, name: None, call: None, path: None, detail: None, text };
         match &event.body {
-            EventBody::Message { text }
-            | EventBody::Reasoning { text }
-            | EventBody::Plan { text }
-            | EventBody::Compaction { summary: text } => Self { text, ..plain },
-            EventBody::ToolCall { call, tool, input } => {
-                Self { call: Some(call), name: Some(tool), text: input, ..plain }
+            EventBody::Message { .. }
+            | EventBody::Reasoning { .. }
+            | EventBody::Plan { .. }
+            | EventBody::Compaction { .. } => plain,
+            EventBody::ToolCall { call, tool, .. } => {
+                Self { call: Some(call), name: Some(tool), ..plain }
             }
-            EventBody::ToolResult { call, outcome, output } => Self {
+            EventBody::ToolResult { call, outcome, .. } => Self {
                 call: Some(call),
                 detail: Some(crate::events::outcome_number(*outcome)),
-                text: output,
                 ..plain
             },
-            EventBody::FileEdit { call, path, change, diff } => Self {
+            EventBody::FileEdit { call, path, change, .. } => Self {
                 call: call.as_deref(),
                 path: Some(path),
                 detail: Some(crate::events::change_number(*change)),
-                text: diff,
                 ..plain
             },
-            EventBody::Marker { name, text } | EventBody::Unknown { kind: name, text } => {
-                Self { name: Some(name), text, ..plain }
+            EventBody::Marker { name, .. } | EventBody::Unknown { kind: name, .. } => {
+                Self { name: Some(name), ..plain }
             }
         }
     }

@@ -276,8 +276,7 @@ fn many_processes_writing_at_once_lose_and_double_nothing() {
                 let store = Store::open(folder).expect("opens");
                 for i in 0..25 {
                     let after = (0 < i).then(|| format!("{}", i - 1));
-                    let names: Vec<Event> =
-                        (0..4).map(|k| prompt(&format!("{}-{}", i, k))).collect();
+                    let names: Vec<Event> = (0..4).map(|k| prompt(&format!("{i}-{k}"))).collect();
                     let batch = batch(names, b"x", &format!("{i}"));
                     let commit = Commit::Batch {
                         after: after.map(Cursor::new),

@@ -1,0 +1,81 @@
+//! `ai-hist doctor`.
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use ai_hist_engine::{Engine, Health};
+
+use crate::{
+    report::CliError,
+    text::{self, bytes, count, line},
+};
+
+/// Check everything: what was read, what was not understood, what needs a hand
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: &Args, engine: &Engine, json: bool) -> Result<ExitCode, CliError> {
+    let health = engine.health()?;
+    if json {
+        text::json(&health)?;
+    } else {
+        print(&health)?;
+    }
+    Ok(if health.ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn print(health: &Health) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "state    {}", health.state)?;
+    for agent in &health.agents {
+        let sessions = count(agent.sessions, "session");
+        let events = count(agent.events, "event");
+        writeln!(
+            out,
+            "{:<8} {sessions}, {}, {events}",
+            agent.source,
+            count(agent.prompts, "prompt")
+        )?;
+    }
+    for (source, total) in &health.totals {
+        writeln!(
+            out,
+            "{source:<8} {} = {} understood + {} ignored + {} unknown + {} damaged",
+            count(total.lines, "line"),
+            total.events_lines,
+            total.ignored,
+            total.unknown,
+            total.damaged
+        )?;
+    }
+    writeln!(
+        out,
+        "archive  {} kept in {}",
+        bytes(health.archive.bytes),
+        bytes(health.archive.stored_bytes)
+    )?;
+    let behind = health.index.last_row.saturating_sub(health.index.watermark);
+    match behind {
+        0 => writeln!(out, "index    up to date")?,
+        n => writeln!(out, "index    {} behind: run `ai-hist sync`", count(n, "event"))?,
+    }
+    if 0 < health.stale_feeds {
+        let stale = count(health.stale_feeds, "transcript");
+        writeln!(out, "changed  {stale} since the last sync: run `ai-hist sync`")?;
+    }
+    let damaged = health.accounting.iter().filter(|it| !it.damage.is_empty());
+    for row in damaged.take(10) {
+        let first = &row.damage[0];
+        writeln!(out, "damaged  {} {}: {}", line(&row.path, 120), first.locator, first.reason)?;
+    }
+    for problem in &health.problems {
+        writeln!(out, "problem  [{}] {}", problem.code, line(&problem.message, 400))?;
+        writeln!(out, "         {}", problem.hint)?;
+    }
+    if health.ok {
+        writeln!(out, "all is well")?;
+    }
+    Ok(())
+}

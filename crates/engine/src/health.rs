@@ -1,0 +1,273 @@
+//! The state of everything, for `doctor`.
+
+use std::collections::BTreeMap;
+
+use ai_hist_model::Coded as _;
+use ai_hist_store::{AgentCount, FeedAccount, TallyClass};
+use serde::Serialize;
+
+use crate::{Engine, EngineError, sources::Cloud, sources::ConnectorStatus};
+
+/// The state of everything.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Health {
+    /// Whether there is nothing that anybody has to do.
+    pub ok: bool,
+    /// The state folder.
+    pub state: String,
+    /// What became of each transcript's lines:
+    /// `lines = events_lines + ignored + unknown + damaged`.
+    pub accounting: Vec<AccountRow>,
+    /// The sums, by agent.
+    pub totals: BTreeMap<String, Account>,
+    /// Sessions and events, by agent.
+    pub agents: Vec<AgentRow>,
+    /// Bytes archived, as they were and as they are stored.
+    pub archive: Archive,
+    /// How far the index has come: events indexed up to this row, of this many.
+    pub index: IndexState,
+    /// Transcripts that have changed since they were read.
+    pub stale_feeds: u64,
+    /// What somebody should look at.
+    pub problems: Vec<Problem>,
+}
+
+/// What became of the lines of one transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AccountRow {
+    /// The connector that read it.
+    pub source: String,
+    /// The transcript.
+    pub path: String,
+    /// Whether its agent has removed it. Its history is kept.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
+    /// How often it was rewritten under us.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rewritten: i64,
+    /// What became of its lines.
+    #[serde(flatten)]
+    pub account: Account,
+    /// Where the damaged lines are, the first hundred.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damage: Vec<Damage>,
+}
+
+/// What became of lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Account {
+    /// Lines read.
+    pub lines: u64,
+    /// Lines that gave events, facts or usage.
+    pub events_lines: u64,
+    /// Lines known to hold nothing of their own.
+    pub ignored: u64,
+    /// Lines of unknown kinds.
+    pub unknown: u64,
+    /// Lines that could not be read.
+    pub damaged: u64,
+    /// Lines by fate and kind: `ignored/progress/hook_progress`.
+    pub by_kind: BTreeMap<String, u64>,
+}
+
+/// A damaged line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Damage {
+    /// Where.
+    pub locator: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What the store holds of one agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AgentRow {
+    /// The agent.
+    pub source: String,
+    /// Sessions.
+    pub sessions: u64,
+    /// Events.
+    pub events: u64,
+    /// Prompts.
+    pub prompts: u64,
+}
+
+impl From<AgentCount> for AgentRow {
+    fn from(count: AgentCount) -> Self {
+        Self {
+            source: count.agent,
+            sessions: count.n_sessions,
+            events: count.n_events,
+            prompts: count.n_prompts,
+        }
+    }
+}
+
+/// How much is archived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Archive {
+    /// Bytes as they were.
+    pub bytes: u64,
+    /// Bytes as they are stored.
+    pub stored_bytes: u64,
+}
+
+/// How far the index has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct IndexState {
+    /// The last event indexed, in commit order.
+    pub watermark: u64,
+    /// The last event stored, in commit order.
+    pub last_row: u64,
+}
+
+/// Something that somebody should look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Its code.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl Engine {
+    /// Looks at everything. Reads no transcript.
+    pub fn health(&self) -> Result<Health, EngineError> {
+        let store = self.store()?;
+        let outlook = ai_hist_ingest::outlook(store, &self.sources().local)?;
+        let mut problems: Vec<Problem> = Vec::new();
+        for place in &outlook.problems {
+            problems.push(problem("CONNECTOR_READ_FAILED", place, "check that it may be read"));
+        }
+        self.configuration_problems(&mut problems);
+        let mut accounting = Vec::new();
+        let mut totals: BTreeMap<String, Account> = BTreeMap::new();
+        for feed in store.accounts()? {
+            let row = account_row(&feed);
+            if let Some(reason) = &feed.problem {
+                let message = format!("{}: {reason}", row.path);
+                let hint = "check the file; what was read of it is kept";
+                problems.push(problem("CONNECTOR_READ_FAILED", &message, hint));
+            }
+            totals.entry(row.source.clone()).or_default().add(&row.account);
+            accounting.push(row);
+        }
+        for (source, total) in &totals {
+            total.problems(source, &mut problems);
+        }
+        let (bytes, stored_bytes) = store.archive_bytes()?;
+        let index =
+            IndexState { watermark: self.index()?.watermark(), last_row: store.last_row()? };
+        Ok(Health {
+            ok: problems.is_empty(),
+            state: self.state().display().to_string(),
+            accounting,
+            totals,
+            agents: store.counts()?.into_iter().map(AgentRow::from).collect(),
+            archive: Archive { bytes, stored_bytes },
+            index,
+            stale_feeds: outlook.n_changed() as u64,
+            problems,
+        })
+    }
+
+    /// What the store holds of each agent on this machine.
+    pub fn counts(&self) -> Result<Vec<AgentRow>, EngineError> {
+        Ok(self.store()?.counts()?.into_iter().map(AgentRow::from).collect())
+    }
+
+    fn configuration_problems(&self, problems: &mut Vec<Problem>) {
+        if let Cloud::BadConfig(error) = &self.sources().cloud {
+            let hint = error.hint().unwrap_or_default();
+            problems.push(problem(error.code().as_str(), &error.to_string(), &hint));
+        }
+        for state in self.connectors() {
+            if let ConnectorStatus::Failed(why) = &state.status
+                && state.id != crate::sources::CLOUD
+            {
+                let message = format!("{}: {why}", state.id);
+                let hint = "correct its options in the connector configuration";
+                problems.push(problem("CONNECTOR_CONFIG_INVALID", &message, hint));
+            }
+        }
+    }
+}
+
+impl Account {
+    fn add(&mut self, other: &Self) {
+        self.lines += other.lines;
+        self.events_lines += other.events_lines;
+        self.ignored += other.ignored;
+        self.unknown += other.unknown;
+        self.damaged += other.damaged;
+        for (kind, n) in &other.by_kind {
+            *self.by_kind.entry(kind.clone()).or_default() += n;
+        }
+    }
+
+    fn problems(&self, source: &str, problems: &mut Vec<Problem>) {
+        if 0 < self.unknown {
+            let kinds: Vec<String> = self
+                .by_kind
+                .iter()
+                .filter_map(|(kind, n)| Some(format!("{} ({n})", kind.strip_prefix("unknown/")?)))
+                .collect();
+            let message =
+                format!("{source}: {} lines of unknown kinds: {}", self.unknown, kinds.join(", "));
+            let hint = "nothing is lost: they are kept whole; a newer ai-hist may know them";
+            problems.push(problem("LINES_UNKNOWN", &message, hint));
+        }
+        if 0 < self.damaged {
+            let message = format!("{source}: {} damaged lines", self.damaged);
+            let hint = "nothing can be done about a torn line; `doctor --json` says where each is";
+            problems.push(problem("LINES_DAMAGED", &message, hint));
+        }
+    }
+}
+
+fn account_row(feed: &FeedAccount) -> AccountRow {
+    let mut account = Account::default();
+    for row in &feed.tally {
+        let (sum, class) = match row.class {
+            TallyClass::Understood => (&mut account.events_lines, "events"),
+            TallyClass::Ignored => (&mut account.ignored, "ignored"),
+            TallyClass::Unknown => (&mut account.unknown, "unknown"),
+            TallyClass::Damaged => (&mut account.damaged, "damaged"),
+        };
+        *sum += row.n;
+        *account.by_kind.entry(format!("{class}/{}", row.kind)).or_default() += row.n;
+    }
+    let mut damage: Vec<Damage> = feed
+        .skipped
+        .iter()
+        .map(|it| Damage { locator: it.locator.clone(), reason: it.reason.clone() })
+        .collect();
+    if 0 < feed.n_rest {
+        account.damaged += 1;
+        *account.by_kind.entry("damaged/unfinished".to_owned()).or_default() += 1;
+        damage.push(Damage {
+            locator: "last line".to_owned(),
+            reason: format!("unfinished: {} bytes without an end", feed.n_rest),
+        });
+    }
+    account.lines = account.events_lines + account.ignored + account.unknown + account.damaged;
+    AccountRow {
+        source: feed.connector.clone(),
+        path: feed.path.as_ref().map_or_else(|| feed.name.clone(), |it| it.display().to_string()),
+        gone: feed.is_gone,
+        rewritten: feed.generation,
+        account,
+        damage,
+    }
+}
+
+fn problem(code: &str, message: &str, hint: &str) -> Problem {
+    Problem { code: code.to_owned(), message: message.to_owned(), hint: hint.to_owned() }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(n: &i64) -> bool {
+    *n == 0
+}

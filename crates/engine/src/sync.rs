@@ -1,0 +1,101 @@
+//! Bringing store and index up to date.
+
+use std::time::Duration;
+
+use ai_hist_ingest::{Lead, Progress, Summary, follow, outlook, sync};
+use serde::Serialize;
+
+use crate::{
+    Engine, EngineError,
+    limits::{MAX_CATCH_UP_BYTES, SYNC_PATIENCE},
+};
+
+/// What a sync did.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct SyncReport {
+    /// Transcripts that exist.
+    pub n_feeds: u64,
+    /// Transcripts that had changed and were read.
+    pub n_read: u64,
+    /// Transcripts that could not be read.
+    pub n_failed: u64,
+    /// New events.
+    pub n_events: u64,
+    /// Bytes read and archived.
+    pub n_bytes: u64,
+    /// Events indexed.
+    pub n_indexed: u64,
+    /// What could not be looked at.
+    pub problems: Vec<String>,
+}
+
+/// How far an answer is behind the transcripts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Freshness {
+    /// Transcripts with changes that are not taken in yet.
+    pub stale_feeds: u64,
+    /// How many bytes these are.
+    pub stale_bytes: u64,
+}
+
+impl Engine {
+    /// Reads every change in every source, and indexes it. Waits for another process that is at
+    /// the same.
+    pub fn sync(&self, on_progress: &dyn Fn(Progress)) -> Result<SyncReport, EngineError> {
+        self.sync_newest(u64::MAX, on_progress)
+    }
+
+    /// Like [`Engine::sync`], and leaves out the oldest transcripts beyond about `n_bytes`.
+    pub fn sync_newest(
+        &self,
+        n_bytes: u64,
+        on_progress: &dyn Fn(Progress),
+    ) -> Result<SyncReport, EngineError> {
+        let store = self.store()?;
+        let _lead = Lead::take(self.state(), SYNC_PATIENCE)?;
+        let mut found = outlook(store, &self.sources().local)?;
+        found.keep_newest(n_bytes);
+        let summary = sync(store, found, on_progress)?;
+        let n_indexed = follow(store, self.index()?, on_progress)?;
+        Ok(report(summary, n_indexed))
+    }
+
+    /// How many transcripts there are.
+    pub fn n_feeds(&self) -> Result<u64, EngineError> {
+        Ok(outlook(self.store()?, &self.sources().local)?.n_feeds)
+    }
+
+    /// Takes in what has changed, if that is little and nobody else is at it. Says what is left.
+    ///
+    /// Never waits: a question is answered from what is there.
+    pub(crate) fn catch_up(&self) -> Result<Freshness, EngineError> {
+        let store = self.store()?;
+        let found = outlook(store, &self.sources().local)?;
+        let is_behind = store.last_row()? != self.index()?.watermark();
+        if found.n_changed() == 0 && !is_behind {
+            return Ok(Freshness::default());
+        }
+        let stale = Freshness { stale_feeds: found.n_changed() as u64, stale_bytes: found.n_bytes };
+        if MAX_CATCH_UP_BYTES < found.n_bytes {
+            return Ok(stale);
+        }
+        let Some(_lead) = Lead::take(self.state(), Duration::ZERO)? else {
+            return Ok(stale);
+        };
+        sync(store, found, &|_| {})?;
+        follow(store, self.index()?, &|_| {})?;
+        Ok(Freshness::default())
+    }
+}
+
+fn report(summary: Summary, n_indexed: u64) -> SyncReport {
+    SyncReport {
+        n_feeds: summary.n_feeds,
+        n_read: summary.n_read,
+        n_failed: summary.n_failed,
+        n_events: summary.n_events,
+        n_bytes: summary.n_bytes,
+        n_indexed,
+        problems: summary.problems,
+    }
+}
