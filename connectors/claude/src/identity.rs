@@ -30,6 +30,10 @@ const AGENT_INFIX: &str = ".agent-";
 /// How the name of a sub-agent's transcript begins.
 const AGENT_PREFIX: &str = "agent-";
 
+/// How the program names the sub-agents that it starts itself, to answer a question about all that
+/// was said: to sum it up, to answer the person's aside, to guess the next prompt.
+const WITH_COPIES: &[&str] = &["acompact-", "aside_question-", "aprompt_suggestion-"];
+
 /// What a file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Identity {
@@ -52,6 +56,8 @@ pub(crate) struct SubAgent {
     pub(crate) nickname: Option<String>,
     /// What it is for, in a few words by its parent.
     pub(crate) description: Option<String>,
+    /// It begins with copies of its parent's records.
+    pub(crate) has_copies: bool,
 }
 
 impl Identity {
@@ -128,6 +134,7 @@ fn sub_agent(path: &Path, agent: &str) -> io::Result<SubAgent> {
         parent: parent.map(key),
         nickname: sidecar.agent_type,
         description: sidecar.description,
+        has_copies: WITH_COPIES.iter().any(|it| agent.starts_with(it)),
     })
 }
 

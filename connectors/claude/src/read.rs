@@ -64,16 +64,22 @@ impl Reader {
     ) -> Result<Self, ConnectorError> {
         let tail = Tail::open(path, cursor)?;
         let earlier = Earlier::of(path.to_owned());
+        let mut own_from = 0;
         let session = match identity {
             Identity::Main(key) => Session::main(key, earlier.head_summaries()),
-            Identity::SubAgent(sub_agent) => Session::sub_agent(sub_agent),
+            Identity::SubAgent(sub_agent) => {
+                if sub_agent.has_copies {
+                    own_from = earlier.question();
+                }
+                Session::sub_agent(sub_agent)
+            }
             Identity::Journal => return Ok(Self { tail, voice: Voice::Journal(Box::default()) }),
         };
         let tasks = match tail.start() {
             Start::Continued => Tasks::to_be_looked_up(),
             Start::Restarted => Tasks::none_yet(),
         };
-        let scribe = Scribe { session, earlier, tasks, page: Page::default() };
+        let scribe = Scribe { session, earlier, tasks, own_from, page: Page::default() };
         Ok(Self { tail, voice: Voice::Session(Box::new(scribe)) })
     }
 }
@@ -150,6 +156,9 @@ impl Voice {
             Self::Session(scribe) => scribe,
             Self::Journal(_) => return Fate::Ignored(Cow::Owned(format!("journal/{kind}"))),
         };
+        if span.first_byte < scribe.own_from {
+            return Fate::Ignored(Cow::Borrowed("copy-of-parent"));
+        }
         let line = Line { record, text, number, span, at: record.timestamp.time() };
         let fate = match kind {
             "user" => user::read(scribe, &line),

@@ -1,10 +1,10 @@
 //! A session on its way into a workspace, and out of it.
 
-use ai_hist_connector::{Push, Workspace};
+use ai_hist_connector::{ConnectorError, Push, Workspace};
 use ai_hist_ingest::{IngestError, Source, refresh};
 use ai_hist_model::{Event, SessionFacts, SessionKey, Timestamp};
 use ai_hist_redact::Redactor;
-use ai_hist_store::{Origin, Store, StoredSession};
+use ai_hist_store::{Origin, Store, StoreError, StoredSession};
 
 use crate::{HandoffError, limits::MAX_PUSH_EVENTS, page::HydrationStatus};
 
@@ -21,6 +21,9 @@ pub struct Fetched {
 
 /// Pushes what the workspace does not have of `session` yet, secrets replaced. Gives the revision
 /// that the workspace then holds.
+///
+/// Another member may replace the session between two stretches; then the push begins once more
+/// from what the workspace holds by then.
 pub fn share(
     store: &Store,
     workspace: &dyn Workspace,
@@ -28,10 +31,46 @@ pub fn share(
     session: &StoredSession,
     now: Timestamp,
 ) -> Result<String, HandoffError> {
-    let fail = |source| HandoffError::Workspace { source };
+    let pushed = match push(store, workspace, redactor, session, now) {
+        Err(PushError::Workspace(ConnectorError::Conflict { .. })) => {
+            push(store, workspace, redactor, session, now)
+        }
+        pushed => pushed,
+    };
+    pushed.map_err(|error| match error {
+        PushError::Workspace(source) => HandoffError::Workspace { source },
+        PushError::Store(error) => error.into(),
+    })
+}
+
+/// Why a push failed.
+enum PushError {
+    Workspace(ConnectorError),
+    Store(StoreError),
+}
+
+impl From<ConnectorError> for PushError {
+    fn from(error: ConnectorError) -> Self {
+        Self::Workspace(error)
+    }
+}
+
+impl From<StoreError> for PushError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn push(
+    store: &Store,
+    workspace: &dyn Workspace,
+    redactor: &Redactor,
+    session: &StoredSession,
+    now: Timestamp,
+) -> Result<String, PushError> {
     let key = &session.facts.key;
     let facts = clean_facts(redactor, &session.facts);
-    let mut first_seq = match workspace.head(key).map_err(fail)? {
+    let mut first_seq = match workspace.head(key)? {
         Some(head) if 0 < head.n_events && head.n_events <= session.n_events => {
             let last = store.events_down(session.row, 0, head.n_events, 1)?;
             let is_ours = last.first().map(|it| it.id) == head.last;
@@ -43,8 +82,7 @@ pub fn share(
         let stored = store.events_up(session.row, first_seq, session.n_events, MAX_PUSH_EVENTS)?;
         let events: Vec<Event> =
             stored.into_iter().map(|it| clean_event(redactor, it.into_event(key.id()))).collect();
-        let push = Push { facts: &facts, first_seq, events: &events, now };
-        let head = workspace.push(&push).map_err(fail)?;
+        let head = workspace.push(&Push { facts: &facts, first_seq, events: &events, now })?;
         first_seq += events.len() as u64;
         if session.n_events <= first_seq || events.is_empty() {
             return Ok(head.revision);

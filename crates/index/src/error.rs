@@ -1,6 +1,10 @@
 //! What can go wrong with the index.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    panic::{self, AssertUnwindSafe},
+    path::PathBuf,
+};
 
 use ai_hist_model::{Coded, ErrorCode};
 use tantivy::{TantivyError, directory::error::OpenReadError};
@@ -55,6 +59,13 @@ pub(crate) fn is_damage(error: &TantivyError) -> bool {
         TantivyError::IoError(_) | TantivyError::OpenReadError(_) | TantivyError::DataCorruption(_)
     );
     is_of_files && !is_passing(error)
+}
+
+/// What `read` gives. `None` if the files contradict themselves: tantivy trusts them, and may panic
+/// over one that has changed.
+pub(crate) fn unless_damaged<T>(read: impl FnOnce() -> T) -> Option<T> {
+    // Nothing that `read` leaves half done is looked at afterwards: it only reads.
+    panic::catch_unwind(AssertUnwindSafe(read)).ok()
 }
 
 impl Coded for IndexError {

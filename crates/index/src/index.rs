@@ -9,11 +9,15 @@ use std::{
     },
 };
 
-use tantivy::{ReloadPolicy, Searcher, directory::MmapDirectory};
+use tantivy::{
+    ReloadPolicy, Searcher, TantivyError,
+    directory::{MmapDirectory, error::OpenReadError},
+};
 
 use crate::{
     Doc, IndexError,
     directory::{CommitDirectory, META_FILE},
+    error::{is_damage, unless_damaged},
     folder::{Folder, Generation},
     limits::MAX_LOADS,
     schema::{self, SCHEMA_VERSION, WORDS_VERSION},
@@ -72,12 +76,23 @@ impl Index {
         let Some(searcher) = &view.loaded.searcher else {
             return Ok(());
         };
-        let damaged = searcher.index().validate_checksum()?;
-        let Some(file) = damaged.iter().next() else {
-            return Ok(());
-        };
-        view.condemn();
-        Err(IndexError::Damaged { what: format!("`{}` has changed", file.display()) })
+        for file in searcher.index().load_metas()?.list_segment_files() {
+            let checked = match searcher.index().directory().validate_checksum(&file) {
+                // Not every kind of file is there for every segment.
+                Err(OpenReadError::FileDoesNotExist(_)) => Ok(true),
+                checked => checked.map_err(TantivyError::from),
+            };
+            match checked {
+                Ok(true) => {}
+                Err(error) if !is_damage(&error) => return Err(error.into()),
+                Ok(false) | Err(_) => {
+                    view.condemn();
+                    let what = format!("`{}` has changed", file.display());
+                    return Err(IndexError::Damaged { what });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether something in `generation` turned out to be wrong.
@@ -231,10 +246,12 @@ fn load(folder: &Folder, mut commit: Commit, identity: &Identity) -> Result<View
             let problem = format!("the index `{}` is another version's", commit.generation);
             return Ok(View::empty(Some(commit)).with_problem(problem));
         }
-        let problem = match try_load(folder, &commit, identity) {
-            Ok(Some(view)) => return Ok(view),
-            Ok(None) => "the index belongs to another store".to_owned(),
-            Err(error) => format!("the index is damaged: {error}"),
+        let loaded = unless_damaged(|| try_load(folder, &commit, identity));
+        let problem = match loaded {
+            Some(Ok(Some(view))) => return Ok(view),
+            Some(Ok(None)) => "the index belongs to another store".to_owned(),
+            Some(Err(error)) => format!("the index is damaged: {error}"),
+            None => "the index is damaged".to_owned(),
         };
         match Commit::read(folder)? {
             Some(later) if later != commit => commit = later,
@@ -249,7 +266,7 @@ fn try_load(
     folder: &Folder,
     commit: &Commit,
     identity: &Identity,
-) -> Result<Option<View>, tantivy::TantivyError> {
+) -> Result<Option<View>, TantivyError> {
     let files = MmapDirectory::open(folder.path_of(commit.generation))?;
     let directory = CommitDirectory { files, meta: Arc::clone(&commit.meta) };
     let mut index = tantivy::Index::open(directory)?;

@@ -1,9 +1,6 @@
 //! Searching a view, together with what is not indexed yet.
 
-use std::{
-    panic::{self, AssertUnwindSafe},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use tantivy::{
     ReloadPolicy, Searcher, Term,
@@ -16,7 +13,7 @@ use tantivy::{
 use crate::{
     Doc, IndexError, Plan, View,
     compile::compile,
-    error::is_damage,
+    error::{is_damage, unless_damaged},
     limits::{MAX_DEPTH, TAIL_TABLE_BYTES},
     rank::{Order, Rank},
     record::{Queue, Record},
@@ -58,12 +55,10 @@ impl View {
     /// An index that turns out to be damaged while it is read counts as empty from then on:
     /// [`Index::view`](crate::Index::view) then gives an empty one, which says so.
     pub fn search(&self, plan: &Plan, page: Page) -> Result<Found, IndexError> {
-        // tantivy trusts its files and may panic over one that has changed.
-        let searched = panic::catch_unwind(AssertUnwindSafe(|| self.search_files(plan, page)));
-        let what = match searched {
-            Ok(Err(IndexError::Engine(error))) if is_damage(&error) => error.to_string(),
-            Ok(searched) => return searched,
-            Err(_) => "a file contradicts itself".to_owned(),
+        let what = match unless_damaged(|| self.search_files(plan, page)) {
+            Some(Err(IndexError::Engine(error))) if is_damage(&error) => error.to_string(),
+            Some(searched) => return searched,
+            None => "a file contradicts itself".to_owned(),
         };
         self.condemn();
         Err(IndexError::Damaged { what })

@@ -11,7 +11,7 @@ use tantivy::{
 use crate::{
     Doc, Identity, Index, IndexError,
     directory::PrivateDirectory,
-    error::is_passing,
+    error::{is_passing, unless_damaged},
     folder::{Folder, Generation},
     index::{payload, watermark_in},
     limits::MIN_WRITER_BYTES,
@@ -172,10 +172,10 @@ fn reopen(
         }
         Ok(watermark.filter(|_| index.schema() == schema).map(|it| (index, it)))
     };
-    let (index, watermark) = match usable() {
-        Ok(Some(usable)) => usable,
-        Err(error) if is_passing(&error) => return Err(error.into()),
-        Ok(None) | Err(_) => return Ok(None),
+    let (index, watermark) = match unless_damaged(usable) {
+        Some(Ok(Some(usable))) => usable,
+        Some(Err(error)) if is_passing(&error) => return Err(error.into()),
+        Some(Ok(None) | Err(_)) | None => return Ok(None),
     };
     let writer = start(&index, options)?;
     writer.garbage_collect_files().wait()?;

@@ -58,6 +58,8 @@ CREATE TABLE session (
     origin        TEXT NOT NULL,
     agent         TEXT NOT NULL,
     native        TEXT NOT NULL,
+    -- Derived from the two: what events name their session by.
+    uuid          BLOB NOT NULL,
     title         TEXT,
     title_rank    INTEGER NOT NULL DEFAULT 0,
     cwd           TEXT,
@@ -78,7 +80,8 @@ CREATE TABLE session (
     first_prompt  TEXT,
     -- Of a fetched copy: the revision of the workspace that it stands for.
     revision      TEXT,
-    UNIQUE (origin, agent, native)
+    UNIQUE (origin, agent, native),
+    UNIQUE (origin, uuid)
 ) STRICT;
 CREATE INDEX session_by_time ON session (ended_ms DESC, id DESC);
 CREATE INDEX session_by_native ON session (native);

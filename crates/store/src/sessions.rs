@@ -1,8 +1,8 @@
 //! Giving out what is known about sessions.
 
 use ai_hist_model::{
-    AgentId, ConnectorId, Lineage, NativeSessionId, Relation, SessionFacts, SessionKey, Timestamp,
-    Title, TitleOrigin,
+    AgentId, ConnectorId, Lineage, NativeSessionId, Relation, SessionFacts, SessionId, SessionKey,
+    Timestamp, Title, TitleOrigin,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -161,6 +161,16 @@ pub(crate) fn id_of(
     Ok(select.query_row(parameters, |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
+pub(crate) fn id_of_uuid(
+    db: &Connection,
+    origin: &Origin,
+    session: SessionId,
+) -> Result<Option<(i64, i64)>, StoreError> {
+    let mut select = db.prepare_cached(sql::SELECT_SESSION_ID_BY_UUID)?;
+    let parameters = (origin.as_str(), session.as_bytes());
+    Ok(select.query_row(parameters, |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
 pub(crate) fn upsert(
     db: &Connection,
     origin: &Origin,
@@ -186,6 +196,7 @@ pub(crate) fn upsert(
             Relation::SubAgent => 1,
             Relation::Fork => 2,
         }),
+        facts.key.id().as_bytes(),
     ])?;
     Ok(())
 }

@@ -59,8 +59,9 @@ statements! {
     /// Accumulates facts: see `SessionFacts` for which statement stands.
     UPSERT_SESSION = "
         INSERT INTO session (origin, agent, native, title, title_rank, cwd, git_branch, git_commit,
-            git_remote, agent_version, originator, nickname, parent_agent, parent_native, relation)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+            git_remote, agent_version, originator, nickname, parent_agent, parent_native, relation,
+            uuid)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
         ON CONFLICT (origin, agent, native) DO UPDATE SET
             title         = CASE WHEN title_rank <= excluded.title_rank
                             THEN coalesce(excluded.title, title) ELSE title END,
@@ -77,6 +78,8 @@ statements! {
             relation      = coalesce(excluded.relation, relation)";
     SELECT_SESSION_ID = "
         SELECT id, n_events FROM session WHERE origin = ?1 AND agent = ?2 AND native = ?3";
+    SELECT_SESSION_ID_BY_UUID = "
+        SELECT id, n_events FROM session WHERE origin = ?1 AND uuid = ?2";
     UPDATE_SESSION_COUNTS = "
         UPDATE session SET
             n_events     = ?2,

@@ -1,6 +1,6 @@
 //! Taking in what a connector read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 use ai_hist_model::{
     Author, Batch, ConnectorId, Cursor, Event, EventBody, EventKind, FeedId, SessionFacts,
@@ -255,29 +255,29 @@ impl Intake<'_> {
     }
 
     fn facts(&mut self, origin: &Origin, facts: &SessionFacts) -> Result<(), StoreError> {
-        sessions::upsert(self.db, origin, facts)?;
-        let slot = (origin.clone(), facts.key.id());
-        if !self.sessions.contains_key(&slot)
-            && let Some((row, next_seq)) = sessions::id_of(self.db, origin, &facts.key)?
-        {
-            let session = Session {
-                row,
-                next_seq,
-                n_prompts: 0,
-                first_prompt: None,
-                started: None,
-                ended: None,
-                bodies: Bodies::default(),
-            };
-            self.sessions.insert(slot, session);
-        }
-        Ok(())
+        sessions::upsert(self.db, origin, facts)
     }
 
+    /// The session of an event: stated in its batch, or in one before.
     fn session(&mut self, origin: &Origin, id: SessionId) -> Result<&mut Session, StoreError> {
-        self.sessions.get_mut(&(origin.clone(), id)).ok_or_else(|| StoreError::Damaged {
-            what: format!("an event of session {id}, of which its batch states nothing"),
-        })
+        match self.sessions.entry((origin.clone(), id)) {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => {
+                let known = sessions::id_of_uuid(self.db, origin, id)?;
+                let (row, next_seq) = known.ok_or_else(|| StoreError::Damaged {
+                    what: format!("an event of session {id}, of which nothing was stated"),
+                })?;
+                Ok(entry.insert(Session {
+                    row,
+                    next_seq,
+                    n_prompts: 0,
+                    first_prompt: None,
+                    started: None,
+                    ended: None,
+                    bodies: Bodies::default(),
+                }))
+            }
+        }
     }
 
     fn event(&mut self, origin: &Origin, from: Source, event: &Event) -> Result<(), StoreError> {

@@ -17,6 +17,13 @@ use crate::limits::{
     MAX_CALL_DISTANCE_BYTES, MAX_HEAD_BYTES, MAX_LEAF_DISTANCE_BYTES, MAX_QUEUE_DISTANCE_BYTES,
 };
 
+/// How the questions begin that the program asks of all that was said.
+const QUESTIONS: &[&[u8]] = &[
+    b"Your task is to create a detailed summary of",
+    b"<system-reminder>This is a side question from the user",
+    b"[SUGGESTION MODE: ",
+];
+
 /// The record that a summary ends at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Leaf {
@@ -91,6 +98,22 @@ impl Earlier {
         leaves
     }
 
+    /// Where the question stands for which a sub-agent was given copies of its parent's records. At
+    /// the beginning, if there is none: then all is its own.
+    pub(super) fn question(&self) -> u64 {
+        let mut at = 0;
+        let mut question = 0;
+        // What cannot be read is as if it were not there; to read the file itself will say so.
+        let _ = self.each_line(u64::MAX, |line| {
+            let is_candidate = QUESTIONS.iter().any(|it| memmem::find(line, it).is_some());
+            if is_candidate && is_question(line) {
+                question = at;
+            }
+            at += line.len() as u64;
+        });
+        question
+    }
+
     /// Gives each whole line before byte `end` to `read`.
     pub(super) fn each_line(&self, end: u64, mut read: impl FnMut(&[u8])) -> io::Result<()> {
         let mut lines = BufReader::new(File::open(&self.path)?.take(end));
@@ -110,5 +133,21 @@ impl Earlier {
         let mut bytes = if first == 0 { vec![b'\n'] } else { Vec::new() };
         file.take(end - first).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+}
+
+fn is_question(line: &[u8]) -> bool {
+    let text = jsonl::text(line);
+    let Ok(record) = serde_json::from_str::<Record<'_>>(&text) else {
+        return false;
+    };
+    let Some(message) = record.message.0.filter(|_| record.kind.words() == Some("user")) else {
+        return false;
+    };
+    let begins_so = |text: &str| QUESTIONS.iter().any(|it| text.as_bytes().starts_with(it));
+    match message.content {
+        Content::Absent => false,
+        Content::Words(text) => begins_so(&text),
+        Content::Blocks(blocks) => blocks.iter().any(|it| it.text.words().is_some_and(begins_so)),
     }
 }

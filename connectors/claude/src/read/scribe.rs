@@ -72,6 +72,8 @@ pub(super) struct Scribe {
     pub(super) session: Session,
     pub(super) earlier: Earlier,
     pub(super) tasks: Tasks,
+    /// Where the session's own records begin; before it stand copies.
+    pub(super) own_from: u64,
     pub(super) page: Page,
 }
 
