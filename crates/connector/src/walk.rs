@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     fs::{self, Metadata},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -31,10 +32,10 @@ pub fn files(root: &Path, wanted: impl Fn(&Path) -> bool) -> Walk {
     let mut n_entries = 0;
     let mut folders = vec![(root.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        let Ok(real) = fs::canonicalize(&folder) else {
+        let Ok(identity) = identity(&folder) else {
             continue;
         };
-        if !seen.insert(real) {
+        if !seen.insert(identity) {
             continue;
         }
         let entries = match fs::read_dir(&folder) {
@@ -81,6 +82,19 @@ pub fn files(root: &Path, wanted: impl Fn(&Path) -> bool) -> Walk {
         }
     }
     sorted(walk)
+}
+
+/// What tells a folder from every other one, by whatever path it is reached.
+#[cfg(unix)]
+fn identity(folder: &Path) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = fs::metadata(folder)?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(folder: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(folder)
 }
 
 fn sorted(mut walk: Walk) -> Walk {

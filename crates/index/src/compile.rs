@@ -12,11 +12,10 @@ use tantivy::{
 };
 
 use crate::{
-    Clause, Closeness, Demand, Filters, Plan,
-    limits::{MAX_CLAUSE_TERMS, MAX_CLAUSES, MAX_PREFIX_EXPANSIONS},
+    Clause, ClauseTerm, Closeness, Demand, Filters, Plan,
+    limits::{MAX_CLAUSES, MAX_PREFIX_EXPANSIONS},
     rank::PATH_WEIGHT,
     schema::Fields,
-    words::{Place, Role, Words},
 };
 
 type Boxed = Box<dyn Query>;
@@ -93,9 +92,9 @@ fn filters(filters: &Filters, fields: &Fields) -> Vec<(Occur, Boxed)> {
 
 /// `clause` on `field`. `None` if there is no word in it.
 fn clause(clause: &Clause, field: Field) -> Option<Boxed> {
-    let mut terms = terms(clause);
+    let mut terms = clause.terms();
     let last = terms.pop()?;
-    let term = |it: &PlacedTerm| Term::from_field_text(field, &it.text);
+    let term = |it: &ClauseTerm| Term::from_field_text(field, &it.text);
     let closeness = if last.is_glyph { Closeness::Prefix } else { clause.closeness };
     if closeness == Closeness::Fuzzy {
         terms.push(last);
@@ -127,28 +126,4 @@ fn fuzzy(term: Term, text: &str) -> Boxed {
         4..=7 => Box::new(FuzzyTermQuery::new(term, 1, true)),
         _ => Box::new(FuzzyTermQuery::new(term, 2, true)),
     }
-}
-
-struct PlacedTerm {
-    position: usize,
-    text: String,
-    is_glyph: bool,
-}
-
-/// The terms that a text has to have for `clause`.
-fn terms(clause: &Clause) -> Vec<PlacedTerm> {
-    let mut terms = Vec::new();
-    let mut words = Words::new(&clause.text);
-    let mut text = String::new();
-    while let Some(Place { position, n_positions, role, .. }) = words.next(&mut text) {
-        let is_wanted = match (role, clause.closeness) {
-            (Role::Part, closeness) => closeness == Closeness::Apart,
-            (Role::Whole, Closeness::Apart) => n_positions == 1,
-            (Role::Whole | Role::Glyph, _) => true,
-        };
-        if is_wanted && terms.len() < MAX_CLAUSE_TERMS {
-            terms.push(PlacedTerm { position, text: text.clone(), is_glyph: role == Role::Glyph });
-        }
-    }
-    terms
 }

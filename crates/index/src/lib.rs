@@ -29,7 +29,7 @@ mod writer;
 pub use doc::Doc;
 pub use error::IndexError;
 pub use index::{Identity, Index, View};
-pub use plan::{Clause, Closeness, Demand, Filters, Plan};
+pub use plan::{Clause, ClauseTerm, Closeness, Demand, Filters, Plan};
 pub use search::{Found, Hit, Page};
 pub use words::{Place, Role, Words, ansi_end};
 pub use writer::Writer;

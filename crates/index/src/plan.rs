@@ -2,6 +2,11 @@
 
 use ai_hist_model::{EventKind, Timestamp};
 
+use crate::{
+    limits::MAX_CLAUSE_TERMS,
+    words::{Place, Role, Words},
+};
+
 /// What is looked for. Without clauses it is every event that passes the filters, the newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
@@ -42,6 +47,38 @@ impl Clause {
     pub fn exact(text: impl Into<String>) -> Self {
         Self { text: text.into(), closeness: Closeness::Exact }
     }
+
+    /// The terms that a text has to have for this clause: each at its distance from the others.
+    /// None if there is no word in it.
+    #[must_use]
+    pub fn terms(&self) -> Vec<ClauseTerm> {
+        let mut terms = Vec::new();
+        let mut words = Words::new(&self.text);
+        let mut text = String::new();
+        while let Some(Place { position, n_positions, role, .. }) = words.next(&mut text) {
+            let is_wanted = match (role, self.closeness) {
+                (Role::Part, closeness) => closeness == Closeness::Apart,
+                (Role::Whole, Closeness::Apart) => n_positions == 1,
+                (Role::Whole | Role::Glyph, _) => true,
+            };
+            if is_wanted && terms.len() < MAX_CLAUSE_TERMS {
+                let is_glyph = role == Role::Glyph;
+                terms.push(ClauseTerm { position, text: text.clone(), is_glyph });
+            }
+        }
+        terms
+    }
+}
+
+/// A term of a clause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClauseTerm {
+    /// Its place, counted in words.
+    pub position: usize,
+    /// It.
+    pub text: String,
+    /// Whether it is an ideograph by itself, which stands for every term that begins with it.
+    pub is_glyph: bool,
 }
 
 /// How near a text has to come to a clause.

@@ -1,6 +1,9 @@
 //! The place in a text that shows best why it was found.
 
-use std::{collections::HashSet, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use ai_hist_index::{Words, ansi_end};
 
@@ -30,24 +33,49 @@ pub fn snippet(text: &str, terms: &Terms) -> Snippet {
 #[derive(Debug)]
 struct Match {
     range: Range<usize>,
-    term: usize,
+    clause: usize,
 }
 
+/// A term that is a match if the rest of its phrase stands where it should.
+struct Candidate {
+    phrase: usize,
+    /// Where the phrase would begin.
+    start: usize,
+    range: Range<usize>,
+}
+
+/// Where the clauses are satisfied, in order.
 fn matches(text: &str, terms: &Terms) -> Vec<Match> {
     let mut matches: Vec<Match> = Vec::new();
+    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut seen: HashMap<(usize, usize), u64> = HashMap::new();
     if terms.is_empty() {
         return matches;
     }
     let mut words = Words::new(text);
     let mut word = String::new();
     while let Some(place) = words.next(&mut word) {
-        if let Some(term) = terms.find(&word) {
-            matches.push(Match { range: place.range, term });
-            if matches.len() == MAX_SNIPPET_MATCHES {
-                break;
+        if let Some(clause) = terms.find(&word) {
+            matches.push(Match { range: place.range.clone(), clause });
+        }
+        for (phrase, it) in terms.phrases().iter().enumerate() {
+            for (start, part) in it.places(&word, place.position) {
+                *seen.entry((phrase, start)).or_default() |= part;
+                candidates.push(Candidate { phrase, start, range: place.range.clone() });
             }
         }
+        if MAX_SNIPPET_MATCHES < matches.len() + candidates.len() {
+            break;
+        }
     }
+    let phrases = terms.phrases();
+    let is_whole = |it: &Candidate| seen[&(it.phrase, it.start)] == phrases[it.phrase].whole();
+    let of_phrases = candidates.into_iter().filter(is_whole);
+    matches.extend(of_phrases.map(|it| {
+        let clause = phrases[it.phrase].clause;
+        Match { range: it.range, clause }
+    }));
+    matches.sort_by_key(|it| it.range.start);
     matches
 }
 
@@ -64,9 +92,9 @@ fn best(text: &str, matches: &[Match]) -> Range<usize> {
             from += 1;
         }
         let within = &matches[from..=to];
-        let n_terms = within.iter().map(|it| it.term).collect::<HashSet<_>>().len();
-        if most < (n_terms, within.len()) {
-            most = (n_terms, within.len());
+        let n_clauses = within.iter().map(|it| it.clause).collect::<HashSet<_>>().len();
+        if most < (n_clauses, within.len()) {
+            most = (n_clauses, within.len());
             best = matches[from].range.start..end;
         }
     }
@@ -183,7 +211,8 @@ mod tests {
             ("nothing here", "x", "nothing here"),
             ("fn handleUserLogin()", "login", "fn handleUser[Login]()"),
             ("fn handleUserLogin()", "handleuserlogin", "fn [handleUserLogin]()"),
-            ("error-401 now", "error-401", "[error]-[401] now"),
+            ("error error-401 401", "error-401", "error [error]-[401] 401"),
+            ("a b a b c", "a-b-c", "a b [a] [b] [c]"),
             ("a\n\n  b\tc", "b", "a [b] c"),
             ("\x1b[31mred\x1b[0m alert", "red", "[red] alert"),
             ("x\0y \u{202e}z", "z", "x y [z]"),

@@ -2,15 +2,25 @@
 
 use std::collections::HashMap;
 
-use ai_hist_index::{Clause, Closeness, Role, Words};
+use ai_hist_index::{Clause, ClauseTerm, Closeness};
 
 /// The terms of a query, to be found again in a text.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
-    /// Each with its number.
+    /// How many clauses there are. Each has a number below.
+    n_clauses: usize,
     exact: HashMap<String, usize>,
-    prefixes: Vec<String>,
-    near: Vec<Vec<char>>,
+    prefixes: Vec<(String, usize)>,
+    near: Vec<(Vec<char>, usize)>,
+    phrases: Vec<Phrase>,
+}
+
+/// Terms that have to stand at their distances.
+#[derive(Debug, Clone)]
+pub(crate) struct Phrase {
+    /// The number of its clause.
+    pub(crate) clause: usize,
+    terms: Vec<ClauseTerm>,
 }
 
 impl Terms {
@@ -24,43 +34,66 @@ impl Terms {
         terms
     }
 
-    /// Which of the terms `term` is: a number that is the same for the same one.
+    /// The number of a clause that `term` satisfies by itself.
     pub(crate) fn find(&self, term: &str) -> Option<usize> {
-        let n_prefixes = self.prefixes.len();
-        if let Some(prefix) = self.prefixes.iter().position(|it| term.starts_with(it.as_str())) {
-            return Some(prefix);
-        }
-        if let Some(near) = self.near.iter().position(|it| is_near(it, term)) {
-            return Some(n_prefixes + near);
-        }
-        let exact = self.exact.get(term)?;
-        Some(n_prefixes + self.near.len() + exact)
+        let exact = self.exact.get(term).copied();
+        let prefix = || self.prefixes.iter().find(|it| term.starts_with(&it.0)).map(|it| it.1);
+        let near = || self.near.iter().find(|it| is_near(&it.0, term)).map(|it| it.1);
+        exact.or_else(prefix).or_else(near)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.exact.is_empty() && self.prefixes.is_empty() && self.near.is_empty()
+    pub(crate) fn phrases(&self) -> &[Phrase] {
+        &self.phrases
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.n_clauses == 0
     }
 
     fn add(&mut self, clause: &Clause) {
-        let mut words = Words::new(&clause.text);
-        let mut term = String::new();
-        let mut last = None;
-        while let Some(place) = words.next(&mut term) {
-            if place.role == Role::Glyph {
-                self.prefixes.push(term.clone());
-            } else if clause.closeness == Closeness::Fuzzy && 3 < term.chars().count() {
-                self.near.push(term.chars().collect());
-            } else if place.role == Role::Whole || clause.closeness == Closeness::Apart {
-                let number = self.exact.len();
-                self.exact.entry(term.clone()).or_insert(number);
-            }
-            if place.role == Role::Whole {
-                last = Some(term.clone());
+        let number = self.n_clauses;
+        self.n_clauses += 1;
+        let terms = clause.terms();
+        let is_phrase = matches!(clause.closeness, Closeness::Exact | Closeness::Apart);
+        if is_phrase && 1 < terms.len() {
+            self.phrases.push(Phrase { clause: number, terms });
+            return;
+        }
+        let n_terms = terms.len();
+        for (i, term) in terms.into_iter().enumerate() {
+            let is_beginning = clause.closeness == Closeness::Prefix && i + 1 == n_terms;
+            if term.is_glyph || is_beginning {
+                self.prefixes.push((term.text, number));
+            } else if clause.closeness == Closeness::Fuzzy && 3 < term.text.chars().count() {
+                self.near.push((term.text.chars().collect(), number));
+            } else {
+                self.exact.entry(term.text).or_insert(number);
             }
         }
-        if clause.closeness == Closeness::Prefix {
-            self.prefixes.extend(last);
-        }
+    }
+}
+
+impl Phrase {
+    /// Where the phrase would begin of which `term` at `position` is a part, and which part: a bit
+    /// for each place that it has in the phrase.
+    pub(crate) fn places<'p>(
+        &'p self,
+        term: &'p str,
+        position: usize,
+    ) -> impl Iterator<Item = (usize, u64)> + 'p {
+        let first = self.terms[0].position;
+        let same = self.terms.iter().enumerate().filter(move |it| it.1.text == term);
+        same.filter_map(move |(i, it)| {
+            Some((
+                position.checked_sub(it.position - first)?,
+                1_u64.checked_shl(i.try_into().ok()?)?,
+            ))
+        })
+    }
+
+    /// All parts together.
+    pub(crate) fn whole(&self) -> u64 {
+        u64::MAX >> (64 - self.terms.len().min(64))
     }
 }
 
@@ -127,7 +160,6 @@ mod tests {
             ("login", Closeness::Exact, "logins", false),
             ("log", Closeness::Prefix, "login", true),
             ("userLogin", Closeness::Exact, "login", false),
-            ("userLogin", Closeness::Apart, "login", true),
             ("lgoin", Closeness::Fuzzy, "login", true),
             ("lgoin", Closeness::Fuzzy, "logout", false),
             ("库", Closeness::Exact, "库迁", true),

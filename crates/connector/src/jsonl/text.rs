@@ -14,7 +14,12 @@ pub fn text(bytes: &[u8]) -> Cow<'_, str> {
     let is_padding = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
     let start = bytes.iter().position(|it| !is_padding(it)).unwrap_or(bytes.len());
     let end = bytes.iter().rposition(|it| !is_padding(it)).map_or(start, |it| it + 1);
-    String::from_utf8_lossy(&bytes[start..end])
+    let bytes = &bytes[start..end];
+    // Valid text, which nearly all is, is recognised several times faster this way.
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
 }
 
 /// `text` with what strict JSON parsers refuse and lenient writers produce put right: lone
