@@ -59,6 +59,17 @@ fn a_pointer_has_five_strings_and_leads_to_the_session_on_another_machine() {
 }
 
 #[test]
+fn a_copy_of_what_is_here_itself_is_not_found_twice() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let machine = Machine::new().with_claude().with_workspace(folder.path(), "demo");
+    let before = machine.json(&["search", "backoff"])["total"].clone();
+    pointer_to_claude(&machine);
+    let mut client = Client::start(&machine, "codex-mcp-client");
+    client.call("resume_handoff", &json!({ "source": "claude", "session_id": CLAUDE }));
+    assert_eq!(machine.json(&["search", "backoff"])["total"], before);
+}
+
+#[test]
 fn a_page_fetches_only_what_is_new_and_shows_it() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let sender = Machine::new().with_claude().with_workspace(folder.path(), "demo");

@@ -128,6 +128,30 @@ fn a_reader_that_leaves_is_no_failure() {
 }
 
 #[test]
+fn a_damaged_index_is_made_anew() {
+    let machine = machine();
+    machine.run(&["sync"]);
+    let index = machine.state().join("index");
+    let mut folders = vec![index];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("lists") {
+            let path = entry.expect("lists").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == "term" || it == "idx") {
+                let mut bytes = std::fs::read(&path).expect("reads");
+                bytes.iter_mut().for_each(|it| *it ^= 0x55);
+                std::fs::write(&path, bytes).expect("writes");
+            }
+        }
+    }
+    let report = said(&machine.run(&["doctor"]));
+    assert!(report.contains("made anew"), "{report}");
+    assert_eq!(machine.json(&["search", "ECONNRESET"])["hits"][0]["session_id"], CODEX);
+    assert!(machine.run(&["doctor"]).status.success());
+}
+
+#[test]
 fn completions_are_scripts() {
     for shell in ["bash", "zsh", "fish"] {
         let script = said(&Machine::new().run(&["completions", shell]));

@@ -1,8 +1,9 @@
 //! The state of everything, for `doctor`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use ai_hist_model::Coded as _;
+use ai_hist_ingest::{Lead, follow};
+use ai_hist_model::{Coded as _, ErrorCode};
 use ai_hist_store::{AgentCount, FeedAccount, TallyClass};
 use serde::Serialize;
 
@@ -157,6 +158,7 @@ impl Engine {
         for (source, total) in &totals {
             total.problems(source, &mut problems);
         }
+        self.check_index(&mut problems)?;
         let (bytes, stored_bytes) = store.archive_bytes()?;
         let index =
             IndexState { watermark: self.index()?.watermark(), last_row: store.last_row()? };
@@ -176,6 +178,27 @@ impl Engine {
     /// What the store holds of each agent on this machine.
     pub fn counts(&self) -> Result<Vec<AgentRow>, EngineError> {
         Ok(self.store()?.counts()?.into_iter().map(AgentRow::from).collect())
+    }
+
+    /// Compares the index with its checksums. One that is damaged is made anew from the store.
+    fn check_index(&self, problems: &mut Vec<Problem>) -> Result<(), EngineError> {
+        let index = self.index()?;
+        let damage = match index.check() {
+            Err(error) => Some(error.to_string()),
+            Ok(()) => index.view().problem().map(str::to_owned),
+        };
+        let Some(damage) = damage else {
+            return Ok(());
+        };
+        let hint = match Lead::take(self.state(), Duration::ZERO)? {
+            Some(_lead) => {
+                follow(self.store()?, index, &|_| {})?;
+                "nothing is left to do: it has been made anew from the store"
+            }
+            None => "run `ai-hist doctor` again when no other ai-hist is reading",
+        };
+        problems.push(problem(ErrorCode::IndexUnavailable.as_str(), &damage, hint));
+        Ok(())
     }
 
     fn configuration_problems(&self, problems: &mut Vec<Problem>) {

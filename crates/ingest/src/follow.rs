@@ -3,7 +3,7 @@
 use std::collections::{HashMap, hash_map::Entry};
 
 use ai_hist_index::{Doc, Index};
-use ai_hist_store::{SessionRow, Store, StoredEvent, StoredSession};
+use ai_hist_store::{Origin, SessionRow, Store, StoredEvent, StoredSession};
 
 use crate::{
     IngestError, Phase, Progress,
@@ -23,6 +23,10 @@ pub fn follow(
         return Ok(0);
     }
     let mut writer = index.writer(INDEX_WRITER_BYTES, 1)?;
+    if last < writer.watermark() {
+        // The store is an older one, brought back from a backup: the index knows of what it lost.
+        writer.restart()?;
+    }
     let first = writer.watermark();
     let mut sessions = HashMap::new();
     let mut row = first;
@@ -46,9 +50,12 @@ pub fn follow(
         let (done, total) = (row - first, last.max(row) - first);
         on_progress(Progress { phase: Phase::Indexing, done, total });
     }
+    // The last row may have been removed again; what is indexed goes up to it all the same.
+    let row = row.max(last);
     if 0 < n_uncommitted || writer.watermark() != row {
         writer.commit(row)?;
     }
+    writer.close()?;
     Ok(n_events)
 }
 
@@ -60,9 +67,24 @@ fn session<'a>(
 ) -> Result<Option<&'a StoredSession>, IngestError> {
     let session = match known.entry(row) {
         Entry::Occupied(entry) => entry.into_mut(),
-        Entry::Vacant(entry) => entry.insert(store.session_of_row(row)?),
+        Entry::Vacant(entry) => {
+            let session = store.session_of_row(row)?;
+            entry.insert(match session {
+                Some(session) if is_shadowed(store, &session)? => None,
+                session => session,
+            })
+        }
     };
     Ok(session.as_ref())
+}
+
+/// Whether the session is a fetched copy of one that this machine has itself: it would be found
+/// twice.
+fn is_shadowed(store: &Store, session: &StoredSession) -> Result<bool, IngestError> {
+    if session.origin.is_local() {
+        return Ok(false);
+    }
+    Ok(store.session(&Origin::local(), &session.facts.key)?.is_some())
 }
 
 fn doc<'a>(event: &'a StoredEvent, session: &'a StoredSession) -> Doc<'a> {

@@ -26,7 +26,7 @@ pub(crate) const MAX_FOLLOW_EVENTS: usize = 1_000;
 
 /// How many events go into one commit of the index while catching up. Small commits keep what was
 /// done if the process is killed; each costs some milliseconds.
-pub(crate) const MAX_COMMIT_EVENTS: u64 = 50_000;
+pub(crate) const MAX_COMMIT_EVENTS: u64 = 10_000;
 
 /// How much memory the index writer takes before it writes a segment.
 pub(crate) const INDEX_WRITER_BYTES: usize = 64 * 1024 * 1024;

@@ -183,9 +183,9 @@ impl Store {
     /// The last row in commit order; 0 if there is none.
     pub fn last_row(&self) -> Result<u64, StoreError> {
         let db = self.connection()?;
-        let row: Option<Option<i64>> =
-            db.prepare_cached(sql::SELECT_LAST_ROW)?.query_row([], |row| row.get(0)).optional()?;
-        Ok(row.flatten().unwrap_or(0).unsigned_abs())
+        let mut select = db.prepare_cached(sql::whole::SELECT_LAST_ROW)?;
+        let row: Option<i64> = select.query_row([], |row| row.get(0)).optional()?;
+        Ok(row.unwrap_or(0).unsigned_abs())
     }
 
     fn read(

@@ -141,7 +141,6 @@ statements! {
         WHERE session = ?1 AND kind = ?2 AND ?3 <= seq ORDER BY seq LIMIT ?4";
     SELECT_EVENTS_AFTER_ROW = "SELECT * FROM event WHERE ?1 < row ORDER BY row LIMIT ?2";
     SELECT_EVENT_BY_ROW = "SELECT * FROM event WHERE row = ?1";
-    SELECT_LAST_ROW = "SELECT max(row) FROM event";
     COUNT_EVENTS_OF_KIND = "
         SELECT count(*) FROM event WHERE session = ?1 AND kind = ?2 AND seq < ?3";
     /// How many results have a call to go with: the i-th result of a call id goes with its i-th call.
@@ -170,6 +169,9 @@ statements! {
 /// Statements that read a whole table on purpose: each says why that is small or asked for.
 pub(crate) mod whole {
     statements! {
+        /// The highest row there ever was: rows are not given again, also when the last are
+        /// removed. The table has one row for each table that numbers its rows.
+        SELECT_LAST_ROW = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
         /// For `doctor`, which looks at everything.
         SELECT_FEEDS = "
             SELECT id, connector, name, path, generation, cursor, n_bytes, modified_ms, gone,
