@@ -202,6 +202,9 @@ fn wrong_arguments_are_named() {
             "INVALID_ARGUMENT",
         ),
         ("list_sessions", json!({ "cursor": "nonsense" }), "INVALID_CURSOR"),
+        ("list_sessions", json!({ "bogus": 1 }), "INVALID_ARGUMENT"),
+        ("resume_handoff", json!({ "source": "claude" }), "INVALID_ARGUMENT"),
+        ("search_history", json!({ "query": 7 }), "INVALID_ARGUMENT"),
         ("create_handoff", json!({ "intent": "x" }), "CURRENT_SESSION_UNAVAILABLE"),
         ("create_handoff", json!({ "intent": "x", "source": "claude" }), "INVALID_ARGUMENT"),
     ] {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use ai_hist_engine::{CallerHints, Engine, EngineError};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt as _,
-    handler::server::router::tool::ToolRouter,
+    handler::server::{router::tool::ToolRouter, tool::ToolCallContext},
     model::{
-        CacheScope, CallToolResult, DiscoverResult, Implementation, ListToolsResult,
-        PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, DiscoverResult,
+        Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+        ServerCapabilities, ServerConfig,
     },
     service::{RequestContext, ServerInitializeError},
     tool_handler,
@@ -120,6 +121,16 @@ pub(crate) struct Call {
     pub(crate) shape: Shape,
 }
 
+/// Whether a failure says nothing that a program could branch on.
+fn is_bare_failure(result: &CallToolResult) -> bool {
+    result.is_error == Some(true) && result.structured_content.is_none()
+}
+
+fn text_of(result: &CallToolResult) -> &str {
+    let text = result.content.first().and_then(|it| it.as_text());
+    text.map_or("", |it| it.text.trim_start_matches("failed to deserialize parameters: "))
+}
+
 #[tool_handler(router = self.tools)]
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
@@ -128,6 +139,23 @@ impl ServerHandler for Server {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(implementation)
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let answer = self.tools.call(ToolCallContext::new(self, request, cx)).await?;
+        // Arguments that do not fit the schema are refused before a tool of ours is reached.
+        if let CallToolResponse::Complete(result) = &answer
+            && is_bare_failure(result)
+        {
+            let problem = format!("do not fit: {}", text_of(result));
+            let error = EngineError::InvalidArgument { argument: "arguments", problem };
+            return Ok(failure(&error).into());
+        }
+        Ok(answer)
     }
 
     async fn discover(&self, _cx: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
