@@ -42,6 +42,7 @@ fn search_finds_words_parts_of_identifiers_and_nothing_without_failing() {
         let found = machine.json(&["search", "--", query]);
         assert_eq!(found["hits"][0]["session_id"], session, "`{query}`");
     }
+    assert_eq!(machine.json(&["search"])["hits"][0]["session_id"], CODEX, "the newest first");
     for query in ["zzzqqq", "\"", "AND", "(", "*", "NEAR(a b", "-", "a:b:c", "迁移", "\u{0}x"] {
         let query = query.replace('\u{0}', " ");
         let found = machine.json(&["search", "--", &query]);
@@ -140,7 +141,9 @@ fn a_damaged_index_is_made_anew() {
                 folders.push(path);
             } else if path.extension().is_some_and(|it| it == "term" || it == "idx") {
                 let mut bytes = std::fs::read(&path).expect("reads");
-                bytes.iter_mut().for_each(|it| *it ^= 0x55);
+                for byte in &mut bytes {
+                    *byte ^= 0x55;
+                }
                 std::fs::write(&path, bytes).expect("writes");
             }
         }

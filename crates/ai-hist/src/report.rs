@@ -7,7 +7,7 @@ use std::{
 
 use ai_hist_engine::{
     EngineError,
-    model::{Class, Coded as _},
+    model::{Class, Coded as _, message_with_causes},
 };
 use ai_hist_mcp::ServeError;
 use serde_json::json;
@@ -28,7 +28,7 @@ pub(crate) enum CliError {
     #[error("this user has no home folder")]
     NoHome,
     /// The agent's program could not be started.
-    #[error("cannot start `{program}`: {source}")]
+    #[error("cannot start `{program}`")]
     Start {
         /// Which.
         program: String,
@@ -85,7 +85,7 @@ pub(crate) fn failure(error: &CliError, json: bool) -> ExitCode {
     if json {
         let value = json!({"error": {
             "code": error.code(),
-            "message": error.to_string(),
+            "message": message_with_causes(error),
             "hint": hint.unwrap_or_default(),
             "retryable": class.is_retryable(),
         }});
@@ -93,7 +93,7 @@ pub(crate) fn failure(error: &CliError, json: bool) -> ExitCode {
         return ExitCode::from(class.exit_status());
     }
     let mut err = io::stderr().lock();
-    let _ = writeln!(err, "error[{}]: {error}", error.code());
+    let _ = writeln!(err, "error[{}]: {}", error.code(), message_with_causes(error));
     if let Some(hint) = hint {
         let _ = writeln!(err, "hint: {hint}");
     }

@@ -4,7 +4,10 @@
 //! and drop the text beside it, so for them the text is a short note; every other client gets the
 //! same JSON as text too, as the protocol advises, within the same bound.
 
-use ai_hist_engine::{EngineError, model::Coded as _};
+use ai_hist_engine::{
+    EngineError,
+    model::{Coded as _, message_with_causes},
+};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -67,13 +70,14 @@ pub(crate) fn serialized(value: &impl Serialize) -> usize {
 pub(crate) fn failure(error: &EngineError) -> CallToolResult {
     let code = error.code();
     let hint = error.hint();
+    let message = message_with_causes(error);
     let text = match &hint {
-        Some(hint) => format!("{}: {error}. Hint: {hint}.", code.as_str()),
-        None => format!("{}: {error}.", code.as_str()),
+        Some(hint) => format!("{}: {message}. Hint: {hint}.", code.as_str()),
+        None => format!("{}: {message}.", code.as_str()),
     };
     let value: Value = json!({"error": {
         "code": code.as_str(),
-        "message": error.to_string(),
+        "message": message,
         "hint": hint.unwrap_or_default(),
         "retryable": code.class().is_retryable(),
     }});

@@ -112,6 +112,21 @@ pub trait Coded: std::error::Error {
     }
 }
 
+/// What `error` says, followed by each of its causes that says something new.
+#[must_use]
+pub fn message_with_causes(error: &dyn std::error::Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !message.contains(&text) {
+            message = format!("{message}: {text}");
+        }
+        cause = error.source();
+    }
+    message
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ pub mod limits;
 mod session;
 mod time;
 
-pub use error_code::{Class, Coded, ErrorCode};
+pub use error_code::{Class, Coded, ErrorCode, message_with_causes};
 pub use event::{Author, Change, Event, EventBody, EventKind, ToolOutcome};
 pub use feed::{Batch, Cursor, FeedId, Skipped, Span, Tally};
 pub use id::{AgentId, ConnectorId, EventId, NativeEventKey, NativeSessionId, SessionId};

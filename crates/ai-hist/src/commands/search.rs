@@ -15,8 +15,7 @@ use crate::{
 /// Search every session for words, "phrases", paths, identifiers, error lines
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// What to look for; put `--` before words that begin with `-`
-    #[arg(required = true, allow_hyphen_values = false)]
+    /// What to look for, nothing for the newest events; put `--` before words that begin with `-`
     query: Vec<String>,
 
     /// How many hits
