@@ -5,6 +5,8 @@ use std::{
     ops::{Deref, DerefMut},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
+    thread,
+    time::Instant,
 };
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
@@ -115,13 +117,41 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(WRITE_TIMEOUT)?;
     db.set_prepared_statement_cache_capacity(64);
-    // Setting the mode takes a lock, so it is asked for first.
-    let mode: String = db.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-    if mode != "wal" {
-        db.pragma_update(None, "journal_mode", "WAL")?;
+    if mode(&db)? != "wal" {
+        set_wal(&db, path)?;
     }
     db.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(db)
+}
+
+fn mode(db: &Connection) -> rusqlite::Result<String> {
+    db.pragma_query_value(None, "journal_mode", |row| row.get(0))
+}
+
+/// Makes a new file one that many may use at once.
+///
+/// SQLite refuses that, without waiting, while anybody else looks at the file; and agents that
+/// start together open it together. So the first takes a lock, and the others find it done.
+fn set_wal(db: &Connection, path: &Path) -> Result<(), StoreError> {
+    let fail = |source| StoreError::Open { path: path.to_owned(), source };
+    let lock = path.with_extension("lock");
+    make_file(&lock).map_err(fail)?;
+    let lock = fs::OpenOptions::new().write(true).open(&lock).map_err(fail)?;
+    lock.lock().map_err(fail)?;
+    let begun = Instant::now();
+    while mode(db)? != "wal" {
+        match db.pragma_update(None, "journal_mode", "WAL") {
+            // Another one is between opening the file and asking for the lock.
+            Err(error) if is_busy(&error) && begun.elapsed() < WRITE_TIMEOUT => thread::yield_now(),
+            done => done?,
+        }
+    }
+    Ok(())
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    let busy = [rusqlite::ErrorCode::DatabaseBusy, rusqlite::ErrorCode::DatabaseLocked];
+    error.sqlite_error_code().is_some_and(|it| busy.contains(&it))
 }
 
 /// The value `name`, made at first use; two processes that make it at once agree.

@@ -267,6 +267,19 @@ fn damaged_records_are_counted_without_end_and_listed_up_to_a_bound() {
 }
 
 #[test]
+fn a_new_store_can_be_opened_by_many_at_once() {
+    for _ in 0..20 {
+        let dir = tempfile::tempdir().expect("makes a folder");
+        let uuids: Vec<String> = std::thread::scope(|scope| {
+            let open = || Store::open(dir.path()).expect("opens").uuid().to_owned();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            threads.into_iter().map(|it| it.join().expect("ends")).collect()
+        });
+        assert!(uuids.windows(2).all(|it| it[0] == it[1]), "{uuids:?}");
+    }
+}
+
+#[test]
 fn many_processes_writing_at_once_lose_and_double_nothing() {
     let dir = tempfile::tempdir().expect("makes a folder");
     std::thread::scope(|scope| {
