@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, collections::HashMap, fmt::Write as _, fs};
 use ai_hist_connector::{
     Feed,
     model::{
-        Author, Change, Event, EventBody, Relation, SessionFacts, SessionId, SessionKey, Timestamp,
-        TitleOrigin, ToolOutcome, Usage,
+        Author, Event, EventBody, Relation, SessionFacts, SessionId, SessionKey, Timestamp,
+        TitleOrigin, Usage,
     },
 };
 
@@ -180,11 +180,11 @@ fn parts(body: &EventBody) -> (String, &str) {
         }
         EventBody::ToolCall { call, tool, input } => (format!("{tool} <{call}>"), input),
         EventBody::ToolResult { call, outcome, output } => {
-            (format!("{} <{call}>", outcome_word(*outcome)), output)
+            (format!("{} <{call}>", outcome.as_str()), output)
         }
         EventBody::FileEdit { call, path, change, diff } => {
             let call = call.as_ref().map(|it| format!(" <{it}>")).unwrap_or_default();
-            (format!("{} {path}{call}", change_word(*change)), diff)
+            (format!("{} {path}{call}", change.as_str()), diff)
         }
         EventBody::Compaction { summary } => (String::new(), summary),
         EventBody::Marker { name, text } => (name.clone(), text),
@@ -204,23 +204,6 @@ const fn relation(relation: Relation) -> &'static str {
     match relation {
         Relation::SubAgent => "sub-agent of",
         Relation::Fork => "fork of",
-    }
-}
-
-const fn outcome_word(outcome: ToolOutcome) -> &'static str {
-    match outcome {
-        ToolOutcome::Success => "success",
-        ToolOutcome::Failure => "failure",
-        ToolOutcome::Unstated => "unstated",
-    }
-}
-
-const fn change_word(change: Change) -> &'static str {
-    match change {
-        Change::Create => "create",
-        Change::Update => "update",
-        Change::Delete => "delete",
-        Change::Move => "move",
     }
 }
 

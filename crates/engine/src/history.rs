@@ -1,6 +1,6 @@
 //! Sessions and their events.
 
-use ai_hist_handoff::{CONTENT_TRUST, HandoffError, RowStyle, slice, summarize};
+use ai_hist_handoff::{CONTENT_TRUST, HandoffError, RowStyle, slice, summarize, within};
 use ai_hist_model::{EventKind, Relation};
 use ai_hist_redact::Redactor;
 use ai_hist_store::{SessionPage, StoredSession};
@@ -117,11 +117,9 @@ pub struct SessionView {
     pub content_trust: &'static str,
 }
 
-/// Which events of which session.
+/// Which events of a session.
 #[derive(Debug, Clone, Default)]
 pub struct EventRequest {
-    /// The session, as a person or an agent names it.
-    pub reference: String,
     /// Of which kinds; empty for all.
     pub filter: EventFilter,
     /// From this number on.
@@ -200,7 +198,7 @@ impl Engine {
     pub fn sessions(&self, filter: &SessionFilter) -> Result<SessionList, EngineError> {
         self.catch_up()?;
         let store = self.store()?;
-        let limit = within("limit", filter.limit, DEFAULT_SESSIONS, MAX_SESSIONS)?;
+        let limit = within("limit", filter.limit, DEFAULT_SESSIONS, 1..=MAX_SESSIONS)?;
         let mut page = match &filter.cursor {
             Some(token) => parse_page(token)?,
             None => SessionPage::FIRST,
@@ -253,15 +251,15 @@ impl Engine {
         })
     }
 
-    /// Events of a session, in order, after reading it to its present end.
+    /// Events of a session, in order.
     pub fn events(
         &self,
+        session: &StoredSession,
         request: &EventRequest,
         style: RowStyle<'_>,
     ) -> Result<EventPage, EngineError> {
-        let session = self.current(&request.reference)?;
         let store = self.store()?;
-        let limit = within("limit", request.limit, DEFAULT_EVENTS, MAX_EVENTS)?;
+        let limit = within("limit", request.limit, DEFAULT_EVENTS, 1..=MAX_EVENTS)?;
         let mut page = EventPage {
             source: session.facts.key.agent.to_string(),
             session_id: session.facts.key.native.to_string(),
@@ -292,12 +290,11 @@ impl Engine {
     /// A stretch of one event's text, for an agent.
     pub fn event_text(
         &self,
-        reference: &str,
+        session: &StoredSession,
         event: u64,
         offset: usize,
         max_bytes: usize,
     ) -> Result<EventText, EngineError> {
-        let session = self.current(reference)?;
         let mut found = self.store()?.events_up(session.row, event, event + 1, 1)?;
         let Some(found) = found.pop() else {
             let problem = format!("is {event}, and the session has {} events", session.n_events);
@@ -318,7 +315,7 @@ impl Engine {
     }
 
     /// The session that `reference` means, read to its present end.
-    pub(crate) fn current(&self, reference: &str) -> Result<StoredSession, EngineError> {
+    pub fn current(&self, reference: &str) -> Result<StoredSession, EngineError> {
         let found = match self.resolve(reference) {
             Ok(session) => session,
             Err(error) => {
@@ -363,20 +360,6 @@ pub(crate) fn session_row(session: &StoredSession) -> SessionRow {
 
 fn origin(session: &StoredSession) -> Option<String> {
     (!session.origin.is_local()).then(|| session.origin.as_str().to_owned())
-}
-
-pub(crate) fn within(
-    argument: &'static str,
-    given: Option<usize>,
-    default: usize,
-    max: usize,
-) -> Result<usize, EngineError> {
-    let value = given.unwrap_or(default);
-    if (1..=max).contains(&value) {
-        return Ok(value);
-    }
-    let problem = format!("is {value}, and must be 1 to {max}");
-    Err(EngineError::InvalidArgument { argument, problem })
 }
 
 /// Where a list goes on. It opens nothing, so it is not sealed.

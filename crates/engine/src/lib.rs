@@ -31,7 +31,7 @@ use ai_hist_store::Store;
 pub use ai_hist_handoff::{
     DEFAULT_PAGE_BYTES, DEFAULT_PAGE_ROWS, HandoffError, MAX_INTENT_CHARS, MAX_PAGE_BYTES,
     MAX_PAGE_ROWS, MIN_PAGE_BYTES, Order, PageRequest, Pointer, ResumePage, Row, RowStyle,
-    SessionSummary, quoted, time,
+    SessionSummary, quoted, time, within,
 };
 pub use ai_hist_ingest::{Phase, Progress, Summary};
 pub use ai_hist_model as model;

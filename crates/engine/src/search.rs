@@ -1,11 +1,11 @@
 //! Searching every session.
 
-use ai_hist_handoff::{CONTENT_TRUST, RowStyle};
+use ai_hist_handoff::{CONTENT_TRUST, RowStyle, within};
 use ai_hist_query::{Answer, Hit, Request, search};
 use ai_hist_redact::Redactor;
 use serde::Serialize;
 
-use crate::{Engine, EngineError, Freshness, history::within, time};
+use crate::{Engine, EngineError, Freshness, time};
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]
@@ -95,8 +95,12 @@ impl SearchAnswer {
 impl Engine {
     /// Searches every session. Takes in first what has changed, if that is little.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, EngineError> {
-        let limit =
-            within("limit", request.limit, ai_hist_query::DEFAULT_HITS, ai_hist_query::MAX_HITS)?;
+        let limit = within(
+            "limit",
+            request.limit,
+            ai_hist_query::DEFAULT_HITS,
+            1..=ai_hist_query::MAX_HITS,
+        )?;
         let freshness = self.catch_up()?;
         let request = Request {
             text: &request.query,

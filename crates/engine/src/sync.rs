@@ -61,8 +61,12 @@ impl Engine {
     }
 
     /// How many transcripts there are.
-    pub fn n_feeds(&self) -> Result<u64, EngineError> {
-        Ok(outlook(self.store()?, &self.sources().local)?.n_feeds)
+    pub fn n_feeds(&self) -> Result<usize, EngineError> {
+        let mut n_feeds = 0;
+        for source in &self.sources().local {
+            n_feeds += source.connector.discover()?.feeds.len();
+        }
+        Ok(n_feeds)
     }
 
     /// Takes in what has changed, if that is little and nobody else is at it. Says what is left.

@@ -26,7 +26,7 @@ pub use limits::{
     DEFAULT_PAGE_BYTES, DEFAULT_PAGE_ROWS, MAX_INTENT_CHARS, MAX_PAGE_BYTES, MAX_PAGE_ROWS,
     MIN_PAGE_BYTES,
 };
-pub use page::{Hydration, HydrationStatus, Order, PageRequest, Pager, ResumePage};
+pub use page::{Hydration, HydrationStatus, Order, PageRequest, Pager, ResumePage, within};
 pub use pointer::{Pointer, intent};
 pub use quote::{CONTENT_TRUST, quoted};
 pub use reference::{Reference, resolve};

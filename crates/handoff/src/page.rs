@@ -409,7 +409,8 @@ impl Walk<'_> {
     }
 }
 
-fn within(
+/// `given`, or `default`, if it is within `bounds`.
+pub fn within(
     argument: &'static str,
     given: Option<usize>,
     default: usize,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ai_hist_model::{Author, Change, EventBody, Timestamp, ToolOutcome};
+use ai_hist_model::{Author, EventBody, Timestamp};
 use ai_hist_redact::Redactor;
 use ai_hist_store::StoredEvent;
 use serde::Serialize;
@@ -107,7 +107,7 @@ impl<'a> RowStyle<'a> {
         if let Some(result) = result
             && let EventBody::ToolResult { outcome, output, .. } = &result.body
         {
-            row.outcome = Some(outcome_word(*outcome));
+            row.outcome = Some(outcome.as_str());
             row.result_seq = Some(result.seq);
             row.output = Some(self.output(output, result.seq, &mut row.truncated));
         }
@@ -132,12 +132,12 @@ impl<'a> RowStyle<'a> {
                 row.input = Some(self.output(input, seq, &mut row.truncated));
             }
             EventBody::ToolResult { outcome, output, .. } => {
-                row.outcome = Some(outcome_word(*outcome));
+                row.outcome = Some(outcome.as_str());
                 row.output = Some(self.output(output, seq, &mut row.truncated));
             }
             EventBody::FileEdit { path, change, diff, .. } => {
                 row.path = Some(self.name(path));
-                row.change = Some(change_word(*change));
+                row.change = Some(change.as_str());
                 row.text = Some(self.output(diff, seq, &mut row.truncated));
             }
         }
@@ -280,21 +280,4 @@ fn tail(text: &str, n_bytes: usize) -> &str {
 #[must_use]
 pub fn time(at: Timestamp) -> Option<String> {
     jiff::Timestamp::from_millisecond(at.0).ok().map(|it| it.to_string())
-}
-
-const fn outcome_word(outcome: ToolOutcome) -> &'static str {
-    match outcome {
-        ToolOutcome::Success => "success",
-        ToolOutcome::Failure => "failure",
-        ToolOutcome::Unstated => "unstated",
-    }
-}
-
-const fn change_word(change: Change) -> &'static str {
-    match change {
-        Change::Create => "create",
-        Change::Update => "update",
-        Change::Delete => "delete",
-        Change::Move => "move",
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     cmp::Reverse,
+    collections::HashSet,
     sync::{
         Mutex,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -62,7 +63,7 @@ pub struct Summary {
 pub struct Outlook<'a> {
     jobs: Vec<Job<'a>>,
     /// Connectors whose set of feeds has changed.
-    moved: Vec<(&'a Source, Vec<String>)>,
+    moved: Vec<(&'a Source, HashSet<String>)>,
     /// Feeds that exist.
     pub n_feeds: u64,
     /// Bytes there are to read.
@@ -115,12 +116,12 @@ pub fn outlook<'a>(store: &Store, sources: &'a [Source]) -> Result<Outlook<'a>, 
         for problem in discovery.problems {
             found.problems.push(format!("{}: {}", problem.path.display(), problem.reason));
         }
-        let present: Vec<String> = discovery.feeds.iter().map(|it| it.id.0.clone()).collect();
         let n_here = states.values().filter(|it| !it.is_gone).count();
         let n_known =
             discovery.feeds.iter().filter(|it| states.get(&it.id).is_some_and(|it| !it.is_gone));
         // A listing with holes says nothing about what is gone.
         if is_whole && n_known.count() < n_here {
+            let present = discovery.feeds.iter().map(|it| it.id.0.clone()).collect();
             found.moved.push((source, present));
         }
         for feed in discovery.feeds {
@@ -158,7 +159,6 @@ pub fn sync(
     };
     let mut writer = store.writer()?;
     for (source, present) in &outlook.moved {
-        let present: std::collections::HashSet<&str> = present.iter().map(String::as_str).collect();
         writer.mark_present(&source.id, &|name| present.contains(name))?;
     }
     drop(writer);

@@ -7,6 +7,7 @@
 use ai_hist_engine::{
     EngineError,
     model::{Coded as _, message_with_causes},
+    within,
 };
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -29,12 +30,8 @@ pub(crate) struct Shape {
 impl Shape {
     /// For `client`, within the bytes that it asked for.
     pub(crate) fn new(client: Option<&str>, asked: Option<usize>) -> Result<Self, EngineError> {
-        let max_bytes = asked.unwrap_or(DEFAULT_ANSWER_BYTES);
-        if !(MIN_ANSWER_BYTES..=MAX_ANSWER_BYTES).contains(&max_bytes) {
-            let problem =
-                format!("is {max_bytes}, and must be {MIN_ANSWER_BYTES} to {MAX_ANSWER_BYTES}");
-            return Err(EngineError::InvalidArgument { argument: "max_bytes", problem });
-        }
+        let bounds = MIN_ANSWER_BYTES..=MAX_ANSWER_BYTES;
+        let max_bytes = within("max_bytes", asked, DEFAULT_ANSWER_BYTES, bounds)?;
         let is_known = client.is_some_and(|it| STRUCTURED_ONLY.contains(&it));
         Ok(Self { is_doubled: !is_known && MIN_DOUBLED_BYTES <= max_bytes, max_bytes })
     }

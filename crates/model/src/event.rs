@@ -187,6 +187,18 @@ pub enum ToolOutcome {
     Unstated,
 }
 
+impl ToolOutcome {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Unstated => "unstated",
+        }
+    }
+}
+
 /// What was done to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Change {
@@ -198,6 +210,19 @@ pub enum Change {
     Delete,
     /// It was moved here.
     Move,
+}
+
+impl Change {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Delete => "delete",
+            Self::Move => "move",
+        }
+    }
 }
 
 macro_rules! kinds {

@@ -154,19 +154,9 @@ impl Store {
 pub(crate) fn id_of(
     db: &Connection,
     origin: &Origin,
-    key: &SessionKey,
-) -> Result<Option<(i64, i64)>, StoreError> {
-    let mut select = db.prepare_cached(sql::SELECT_SESSION_ID)?;
-    let parameters = (origin.as_str(), key.agent.as_str(), key.native.as_str());
-    Ok(select.query_row(parameters, |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
-}
-
-pub(crate) fn id_of_uuid(
-    db: &Connection,
-    origin: &Origin,
     session: SessionId,
 ) -> Result<Option<(i64, i64)>, StoreError> {
-    let mut select = db.prepare_cached(sql::SELECT_SESSION_ID_BY_UUID)?;
+    let mut select = db.prepare_cached(sql::SELECT_SESSION_ID)?;
     let parameters = (origin.as_str(), session.as_bytes());
     Ok(select.query_row(parameters, |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }

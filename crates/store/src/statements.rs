@@ -77,8 +77,6 @@ statements! {
             parent_native = coalesce(excluded.parent_native, parent_native),
             relation      = coalesce(excluded.relation, relation)";
     SELECT_SESSION_ID = "
-        SELECT id, n_events FROM session WHERE origin = ?1 AND agent = ?2 AND native = ?3";
-    SELECT_SESSION_ID_BY_UUID = "
         SELECT id, n_events FROM session WHERE origin = ?1 AND uuid = ?2";
     UPDATE_SESSION_COUNTS = "
         UPDATE session SET

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, hash_map::Entry};
 
 use ai_hist_model::{
-    Author, Batch, ConnectorId, Cursor, Event, EventBody, EventKind, FeedId, SessionFacts,
-    SessionId, SessionKey, Timestamp, Usage,
+    Author, Batch, ConnectorId, Cursor, Event, EventBody, EventKind, FeedId, SessionId, SessionKey,
+    Timestamp, Usage,
 };
 use rusqlite::{Transaction, TransactionBehavior, params};
 
@@ -121,7 +121,7 @@ impl Writer<'_> {
     pub fn clear_copy(&mut self, origin: &Origin, key: &SessionKey) -> Result<(), StoreError> {
         debug_assert!(!origin.is_local(), "what this machine's agents wrote is never cleared");
         let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if let Some((id, _)) = sessions::id_of(&transaction, origin, key)? {
+        if let Some((id, _)) = sessions::id_of(&transaction, origin, key.id())? {
             let bodies: Vec<i64> = transaction
                 .prepare_cached(sql::SELECT_SESSION_BODIES)?
                 .query_map([id], |row| row.get(0))?
@@ -145,7 +145,7 @@ impl Writer<'_> {
         revision: &str,
     ) -> Result<(), StoreError> {
         let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if let Some((id, _)) = sessions::id_of(&transaction, origin, key)? {
+        if let Some((id, _)) = sessions::id_of(&transaction, origin, key.id())? {
             transaction.prepare_cached(sql::UPDATE_SESSION_REVISION)?.execute((id, revision))?;
         }
         transaction.commit()?;
@@ -220,7 +220,7 @@ impl Intake<'_> {
 
     fn batch(&mut self, origin: &Origin, from: Source, batch: &Batch) -> Result<(), StoreError> {
         for facts in &batch.sessions {
-            self.facts(origin, facts)?;
+            sessions::upsert(self.db, origin, facts)?;
         }
         for event in &batch.events {
             self.event(origin, from, event)?;
@@ -254,16 +254,12 @@ impl Intake<'_> {
         Ok(())
     }
 
-    fn facts(&mut self, origin: &Origin, facts: &SessionFacts) -> Result<(), StoreError> {
-        sessions::upsert(self.db, origin, facts)
-    }
-
     /// The session of an event: stated in its batch, or in one before.
     fn session(&mut self, origin: &Origin, id: SessionId) -> Result<&mut Session, StoreError> {
         match self.sessions.entry((origin.clone(), id)) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
-                let known = sessions::id_of_uuid(self.db, origin, id)?;
+                let known = sessions::id_of(self.db, origin, id)?;
                 let (row, next_seq) = known.ok_or_else(|| StoreError::Damaged {
                     what: format!("an event of session {id}, of which nothing was stated"),
                 })?;

@@ -33,17 +33,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, engine: &Engine, json: bool) -> Result<ExitCode, CliError> {
     let filter = EventFilter::parse(args.kinds.iter().map(String::as_str))?;
+    let session = engine.current(&args.reference)?;
     let mut left = args.limit.unwrap_or(usize::MAX);
     let mut from = args.from;
     let mut out = io::stdout().lock();
     while 0 < left {
-        let request = EventRequest {
-            reference: args.reference.clone(),
-            filter: filter.clone(),
-            from: Some(from),
-            limit: Some(PAGE.min(left)),
-        };
-        let page = engine.events(&request, RowStyle::whole())?;
+        let request =
+            EventRequest { filter: filter.clone(), from: Some(from), limit: Some(PAGE.min(left)) };
+        let page = engine.events(&session, &request, RowStyle::whole())?;
         left -= page.events.len();
         for row in &page.events {
             if json {

@@ -127,16 +127,13 @@ fn demonstrate(args: &Args, folder: &Path, json: bool) -> Result<(), CliError> {
 
 fn has_sessions(setup: &Setup) -> bool {
     let probe = Setup {
-        state: setup.state.join("probe"),
+        state: setup.state.clone(),
         host: setup.host.clone(),
         config: None,
         cwd: None,
         ..*setup
     };
-    let engine = Engine::new(probe);
-    let found = engine.n_feeds().is_ok_and(|n| 0 < n);
-    let _ = fs::remove_dir_all(engine.state());
-    found
+    Engine::new(probe).n_feeds().is_ok_and(|n| 0 < n)
 }
 
 fn write_config(folder: &Path) -> io::Result<std::path::PathBuf> {

@@ -100,13 +100,14 @@ impl Server {
     ) -> Result<CallToolResult, ErrorData> {
         self.call(cx, args.max_bytes, move |engine, call| {
             let reference = engine.reference(&args.source, &args.session_id)?;
+            let session = engine.current(&reference)?;
             let max_bytes = call.shape.structured_bytes();
             if let Some(event) = args.event {
                 let offset = args.offset.unwrap_or(0);
                 // Escapes make text longer: what does not fit is asked for again, shorter.
                 let mut n_bytes = max_bytes - 600;
                 loop {
-                    let text = engine.event_text(&reference, event, offset, n_bytes)?;
+                    let text = engine.event_text(&session, event, offset, n_bytes)?;
                     if serialized(&text) <= max_bytes || n_bytes < 64 {
                         return Ok(call.shape.answer(&text));
                     }
@@ -115,12 +116,11 @@ impl Server {
             }
             let words = args.kinds.unwrap_or_default();
             let request = EventRequest {
-                reference,
                 filter: EventFilter::parse(words.iter().map(String::as_str))?,
                 from: args.from,
                 limit: args.limit,
             };
-            let mut page = engine.events(&request, engine.style_for_agents())?;
+            let mut page = engine.events(&session, &request, engine.style_for_agents())?;
             while max_bytes < serialized(&page)
                 && 1 < page.events.len()
                 && let Some(row) = page.events.pop()
