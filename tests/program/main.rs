@@ -7,3 +7,4 @@ mod history;
 mod machine;
 mod mcp;
 mod quickstart;
+mod watch;

@@ -87,7 +87,7 @@ fn with_call(roots: &Roots, id: &str) -> Option<SessionKey> {
     if id.is_empty() || !id.bytes().all(is_plain) {
         return None;
     }
-    let mut feeds = roots.discover().feeds;
+    let mut feeds = roots.transcripts().feeds;
     feeds.sort_by_key(|it| std::cmp::Reverse(modified_ms(it)));
     let paths = feeds.iter().filter_map(|it| it.place.path()).take(MAX_CALLER_FILES);
     // A file that cannot be read just now does not hold the call.
@@ -127,7 +127,7 @@ fn registered(roots: &Roots, pid: u32) -> Option<SessionKey> {
 /// The sessions that were active last in the project of `cwd`, newest first.
 fn active_in(roots: &Roots, cwd: &Path) -> Vec<SessionKey> {
     let folders = roots.projects_of(cwd);
-    let mut feeds = roots.discover().feeds;
+    let mut feeds = roots.transcripts().feeds;
     let is_here = |it: &Feed| {
         let folder = it.place.path().and_then(|it| it.parent());
         folder.is_some_and(|folder| folders.iter().any(|it| it == folder))

@@ -12,7 +12,7 @@ use ai_hist_connector::{
     walk,
 };
 
-use crate::identity::{self, Identity, SUBAGENTS};
+use crate::identity::{self, HISTORY, Identity, SUBAGENTS};
 
 /// The folders that the agent keeps its files in. There may be several on one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,22 +55,22 @@ impl Roots {
         })
     }
 
-    /// Lists every transcript.
+    /// Lists every feed: the transcripts, and the histories of prompts.
     pub(crate) fn discover(&self) -> Discovery {
+        let mut discovery = self.transcripts();
+        discovery.feeds.extend(self.0.iter().filter_map(|it| feed(it.history())));
+        in_order(discovery)
+    }
+
+    /// Lists every transcript.
+    pub(crate) fn transcripts(&self) -> Discovery {
         let mut discovery = Discovery::default();
         for root in &self.0 {
             let walk = walk::files(&root.transcripts(), |it| root.holds(it));
             discovery.problems.extend(walk.problems);
-            let feeds = walk.files.into_iter().map(|(path, metadata)| Feed {
-                id: FeedId(path.to_string_lossy().into_owned()),
-                place: FeedPlace::AppendedFile(path),
-                stamp: Some(Stamp::of(&metadata)),
-            });
-            discovery.feeds.extend(feeds);
+            discovery.feeds.extend(walk.files.into_iter().map(|it| feed_of(it.0, &it.1)));
         }
-        discovery.feeds.sort_by(|a, b| a.id.cmp(&b.id));
-        discovery.feeds.dedup_by(|a, b| a.id == b.id);
-        discovery
+        in_order(discovery)
     }
 
     /// The files that are named after `session`.
@@ -81,14 +81,7 @@ impl Roots {
             for path in named_after(&folder, session) {
                 // A name may be shared by sub-agents of several sessions.
                 let is_it = Identity::of(&path).is_ok_and(|it| it.key() == Some(session));
-                let Some(metadata) = fs::metadata(&path).ok().filter(|_| is_it) else {
-                    continue;
-                };
-                feeds.push(Feed {
-                    id: FeedId(path.to_string_lossy().into_owned()),
-                    place: FeedPlace::AppendedFile(path),
-                    stamp: Some(Stamp::of(&metadata)),
-                });
+                feeds.extend(feed(path).filter(|_| is_it));
             }
         }
         feeds
@@ -96,7 +89,14 @@ impl Roots {
 
     /// What to look at for changes.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
-        self.0.iter().map(Root::transcripts).collect()
+        self.0.iter().flat_map(|it| [it.transcripts(), it.history()]).collect()
+    }
+
+    /// The names of all transcripts that stand where the agent puts them.
+    pub(crate) fn names(&self) -> HashSet<String> {
+        let projects = self.0.iter().flat_map(|it| folders(&it.transcripts()));
+        let paths = projects.flat_map(|it| entries(&it)).filter(|it| is_transcript(it));
+        paths.filter_map(|it| Some(it.file_stem()?.to_string_lossy().into_owned())).collect()
     }
 
     /// The folders of the roots themselves.
@@ -128,12 +128,37 @@ impl Root {
 
     /// Whether `path` is a transcript.
     fn holds(&self, path: &Path) -> bool {
-        // Beside the projects stands the history of prompts, which is none.
-        is_transcript(path) && path != self.path.join("history.jsonl")
+        is_transcript(path) && path != self.history()
+    }
+
+    /// The history of prompts, which stands beside the projects.
+    fn history(&self) -> PathBuf {
+        self.path.join(HISTORY)
     }
 }
 
-fn is_transcript(path: &Path) -> bool {
+/// Each feed once, by id.
+fn in_order(mut discovery: Discovery) -> Discovery {
+    discovery.feeds.sort_by(|a, b| a.id.cmp(&b.id));
+    discovery.feeds.dedup_by(|a, b| a.id == b.id);
+    discovery
+}
+
+/// The feed that the file `path` is, if it is there.
+fn feed(path: PathBuf) -> Option<Feed> {
+    let metadata = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
+    Some(feed_of(path, &metadata))
+}
+
+fn feed_of(path: PathBuf, metadata: &fs::Metadata) -> Feed {
+    Feed {
+        id: FeedId(path.to_string_lossy().into_owned()),
+        place: FeedPlace::AppendedFile(path),
+        stamp: Some(Stamp::of(metadata)),
+    }
+}
+
+pub(crate) fn is_transcript(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "jsonl")
 }
 
@@ -165,11 +190,17 @@ fn named_after(folder: &Path, session: &SessionKey) -> Vec<PathBuf> {
 }
 
 fn folders(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    let mut folders: Vec<PathBuf> = entries.filter_map(|it| Some(it.ok()?.path())).collect();
+    let mut folders = entries(folder);
     folders.retain(|it| it.is_dir());
-    folders.sort();
     folders
+}
+
+/// What is in `folder`, in order of path.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut entries: Vec<PathBuf> = entries.filter_map(|it| Some(it.ok()?.path())).collect();
+    entries.sort();
+    entries
 }
 
 /// The name that the agent gives a project's folder. Many paths have the same one.
@@ -216,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn transcripts_are_found_at_any_depth_and_nothing_else_is() {
+    fn transcripts_are_found_at_any_depth_and_the_history_beside_them() {
         let home = machine(&[
             ".claude/history.jsonl",
             ".claude/projects/-a/1.jsonl",
@@ -231,6 +262,7 @@ mod tests {
             home.path(),
             &roots,
             &[
+                ".claude/history.jsonl",
                 ".claude/projects/-a/1.jsonl",
                 ".claude/projects/-a/1/subagents/agent-x.jsonl",
                 ".claude/projects/-a/1/subagents/workflows/wf_1/journal.jsonl",
@@ -249,8 +281,16 @@ mod tests {
         ]);
         let both = "~/x,~/y,~/x/../x";
         let with_env = host(home.path(), &[("CLAUDE_CONFIG_DIR", both)]);
-        check(home.path(), &Roots::of(&Settings::default(), &with_env), &["x/projects/a/2.jsonl"]);
-        check(home.path(), &Roots::of(&settings(&["~/y"]), &with_env), &["y/a/3.jsonl"]);
+        check(
+            home.path(),
+            &Roots::of(&Settings::default(), &with_env),
+            &["x/projects/a/2.jsonl", "y/history.jsonl"],
+        );
+        check(
+            home.path(),
+            &Roots::of(&settings(&["~/y"]), &with_env),
+            &["y/a/3.jsonl", "y/history.jsonl"],
+        );
         check(home.path(), &Roots::of(&settings(&[]), &with_env), &[]);
     }
 
@@ -260,6 +300,16 @@ mod tests {
         let roots = Roots::of(&Settings::default(), &host(home.path(), &[]));
         assert!(roots.absence().is_some_and(|it| it.contains(".claude")));
         check(home.path(), &roots, &[]);
+    }
+
+    #[test]
+    fn a_root_that_cannot_be_listed_is_a_problem_and_costs_no_other() {
+        let home = machine(&[".claude/projects", ".config/claude/projects/-b/2.jsonl"]);
+        let roots = Roots::of(&Settings::default(), &host(home.path(), &[]));
+        check(home.path(), &roots, &[".config/claude/projects/-b/2.jsonl"]);
+        let problems = roots.discover().problems;
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].path.ends_with(".claude/projects"), "{problems:?}");
     }
 
     #[test]

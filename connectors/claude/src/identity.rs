@@ -1,7 +1,7 @@
 //! Which session a transcript belongs to, from its name and, where that does not say it, its head.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, Read},
     path::Path,
 };
@@ -9,12 +9,14 @@ use std::{
 use ai_hist_connector::{
     jsonl,
     model::{AgentId, NativeSessionId, SessionKey},
+    walk,
 };
+use memchr::memmem;
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
-    limits::{MAX_HEAD_BYTES, MAX_SIDECAR_BYTES},
+    limits::{MAX_CALLER_FILES, MAX_HEAD_BYTES, MAX_SIDECAR_BYTES},
     read::Scalar,
 };
 
@@ -26,6 +28,9 @@ pub(crate) const SUBAGENTS: &str = "subagents";
 
 /// What joins a sub-agent's name to its parent's.
 const AGENT_INFIX: &str = ".agent-";
+
+/// The name of the history of prompts.
+pub(crate) const HISTORY: &str = "history.jsonl";
 
 /// How the name of a sub-agent's transcript begins.
 const AGENT_PREFIX: &str = "agent-";
@@ -41,6 +46,8 @@ pub(crate) enum Identity {
     Main(SessionKey),
     /// The transcript of a sub-agent.
     SubAgent(SubAgent),
+    /// The prompts of all sessions, as the person typed them.
+    History,
     /// The account of a workflow: which sub-agent began and ended when. It holds no session.
     Journal,
 }
@@ -50,7 +57,7 @@ pub(crate) enum Identity {
 pub(crate) struct SubAgent {
     /// Itself.
     pub(crate) key: SessionKey,
-    /// The session that started it.
+    /// The session that started it, or the sub-agent.
     pub(crate) parent: Option<SessionKey>,
     /// Its type.
     pub(crate) nickname: Option<String>,
@@ -63,12 +70,21 @@ pub(crate) struct SubAgent {
 impl Identity {
     /// Looks at the name of `path`, and into its head only if the name does not say enough.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        Self::of_copy(path, path)
+    }
+
+    /// The same of a copy at `path` of the file `original`, which may be gone: what stands beside
+    /// that is looked for there.
+    pub(crate) fn of_copy(path: &Path, original: &Path) -> io::Result<Self> {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         if is_journal(path) {
             return Ok(Self::Journal);
         }
+        if is_history(path)? {
+            return Ok(Self::History);
+        }
         if let Some(agent) = stem.strip_prefix(AGENT_PREFIX) {
-            return Ok(Self::SubAgent(sub_agent(path, agent)?));
+            return Ok(Self::SubAgent(sub_agent(path, original, agent)?));
         }
         let native = if is_uuid(&stem) { parse(&stem) } else { None };
         let native = match native {
@@ -84,7 +100,7 @@ impl Identity {
     pub(crate) const fn key(&self) -> Option<&SessionKey> {
         match self {
             Self::Main(key) | Self::SubAgent(SubAgent { key, .. }) => Some(key),
-            Self::Journal => None,
+            Self::History | Self::Journal => None,
         }
     }
 }
@@ -112,13 +128,37 @@ pub(crate) fn sub_agent_file(agent: &str) -> String {
     format!("{AGENT_PREFIX}{agent}.jsonl")
 }
 
+/// Whether `path` is the history of prompts: its records have no type. A session may have that name
+/// too, and a file in which nothing can be read is taken as what it is called.
+fn is_history(path: &Path) -> io::Result<bool> {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow, default, rename = "type")]
+        kind: Scalar<'a>,
+        #[serde(borrow, default)]
+        display: Scalar<'a>,
+    }
+    if path.file_name().is_none_or(|it| it != HISTORY) {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    File::open(path)?.take(MAX_HEAD_BYTES).read_to_end(&mut head)?;
+    let verdict = |line| {
+        let text = jsonl::text(line);
+        let line: Line<'_> = serde_json::from_str(&text).ok()?;
+        let is_typed = line.kind.words().is_some();
+        (is_typed || line.display.words().is_some()).then_some(!is_typed)
+    };
+    Ok(head.split(|it| *it == b'\n').find_map(verdict).unwrap_or(true))
+}
+
 /// Whether `path` is the account of a workflow.
 fn is_journal(path: &Path) -> bool {
     path.file_name().is_some_and(|it| it == "journal.jsonl")
         && path.components().any(|it| it.as_os_str() == "workflows")
 }
 
-fn sub_agent(path: &Path, agent: &str) -> io::Result<SubAgent> {
+fn sub_agent(path: &Path, original: &Path, agent: &str) -> io::Result<SubAgent> {
     let folder = parent_folder(path);
     let parent = match folder.as_deref().filter(|it| is_uuid(it)) {
         Some(folder) => parse(folder),
@@ -128,14 +168,34 @@ fn sub_agent(path: &Path, agent: &str) -> io::Result<SubAgent> {
         Some(parent) => format!("{parent}{AGENT_INFIX}{agent}"),
         None => format!("{AGENT_PREFIX}{agent}"),
     };
-    let sidecar = Sidecar::of(path);
+    let sidecar = Sidecar::of(original);
+    let caller = parent.as_ref().and_then(|it| calling_agent(original, it, &sidecar));
     Ok(SubAgent {
         key: key(parse(&native).unwrap_or_else(|| derived(&native))),
-        parent: parent.map(key),
+        parent: caller.or(parent).map(key),
         nickname: sidecar.agent_type,
         description: sidecar.description,
         has_copies: WITH_COPIES.iter().any(|it| agent.starts_with(it)),
     })
+}
+
+/// The sub-agent that started the one at `path`, if none but a sub-agent did: the one beside it that
+/// makes the call and is less deep. Without that rule two could be found to have started each other.
+fn calling_agent(
+    path: &Path,
+    parent: &NativeSessionId,
+    sidecar: &Sidecar,
+) -> Option<NativeSessionId> {
+    let call = sidecar.tool_use.as_ref().filter(|_| 1 < sidecar.depth)?;
+    let needle = format!("\"id\":\"{call}\"");
+    let walk = walk::files(path.parent()?, |it| it.extension().is_some_and(|it| it == "jsonl"));
+    let others = walk.files.iter().map(|it| it.0.as_path()).filter(|it| *it != path);
+    let makes_call = |other: &&Path| {
+        (1..sidecar.depth).contains(&Sidecar::of(other).depth)
+            && fs::read(other).is_ok_and(|it| memmem::find(&it, needle.as_bytes()).is_some())
+    };
+    let stem = others.take(MAX_CALLER_FILES).find(makes_call)?.file_stem()?.to_string_lossy();
+    parse(&format!("{parent}{AGENT_INFIX}{}", stem.strip_prefix(AGENT_PREFIX)?))
 }
 
 /// The folder that holds `subagents`: it is named after the parent.
@@ -163,7 +223,22 @@ fn session_in_head(path: &Path) -> io::Result<Option<NativeSessionId>> {
 
 /// A name for a session whose own is none, or is not harmless.
 fn derived(name: &str) -> NativeSessionId {
-    let name = format!("file-{:016x}", xxh3_64(name.as_bytes()));
+    made_of("file", name)
+}
+
+/// The session that holds the prompts given in `project`, where it is not said in which session.
+pub(crate) fn of_project(project: &str) -> SessionKey {
+    key(made_of("history", project))
+}
+
+/// Whether `session` is [of a project](of_project): there is no conversation that it is.
+pub(crate) fn is_of_project(session: &SessionKey) -> bool {
+    let hash = session.native.as_str().strip_prefix("history-");
+    hash.is_some_and(|it| it.len() == 16 && it.bytes().all(|it| it.is_ascii_hexdigit()))
+}
+
+fn made_of(prefix: &str, name: &str) -> NativeSessionId {
+    let name = format!("{prefix}-{:016x}", xxh3_64(name.as_bytes()));
     NativeSessionId::parse(&name).expect("letters, digits and a hyphen are harmless")
 }
 
@@ -181,6 +256,10 @@ fn is_uuid(name: &str) -> bool {
 struct Sidecar {
     agent_type: Option<String>,
     description: Option<String>,
+    /// The call that started it.
+    tool_use: Option<String>,
+    /// How many sub-agents it is away from the session; 0 if that is not said.
+    depth: u64,
 }
 
 impl Sidecar {
@@ -194,6 +273,10 @@ impl Sidecar {
             agent_type: Scalar<'a>,
             #[serde(borrow, default)]
             description: Scalar<'a>,
+            #[serde(borrow, default)]
+            tool_use_id: Scalar<'a>,
+            #[serde(borrow, default)]
+            spawn_depth: Scalar<'a>,
         }
         let mut text = String::new();
         let read = File::open(path.with_extension("meta.json"))
@@ -203,6 +286,8 @@ impl Sidecar {
         fields.map_or_else(Self::default, |it| Self {
             agent_type: owned(it.agent_type),
             description: owned(it.description),
+            tool_use: owned(it.tool_use_id),
+            depth: it.spawn_depth.count(),
         })
     }
 }
@@ -224,7 +309,7 @@ mod tests {
         let identity = Identity::of(&file).expect("reads");
         let parent = match &identity {
             Identity::SubAgent(it) => it.parent.as_ref().map(|it| it.native.as_str()),
-            Identity::Main(_) | Identity::Journal => None,
+            Identity::Main(_) | Identity::History | Identity::Journal => None,
         };
         let found = identity.key().map(|it| (it.native.as_str(), parent));
         assert_eq!(found, expected, "`{path}` with `{text}`");
@@ -243,6 +328,9 @@ mod tests {
         check("p/--help.jsonl", "", Some(("file-fa4cd14b3563b252", None)));
         check("p/x/subagents/workflows/wf_1/journal.jsonl", other, None);
         check("p/journal.jsonl", other, Some(("ses_2", None)));
+        check("history.jsonl", "\n{\"broken\": tru\n{\"display\":\"x\"}", None);
+        check("history.jsonl", "", None);
+        check("p/history.jsonl", "{\"type\":\"user\"}", Some(("history", None)));
     }
 
     #[test]

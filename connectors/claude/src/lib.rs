@@ -13,7 +13,7 @@ mod identity;
 mod limits;
 mod read;
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::Path};
 
 use ai_hist_connector::{
     AgentCommand, Availability, Call, Caller, Capabilities, Connector, ConnectorError,
@@ -22,7 +22,12 @@ use ai_hist_connector::{
     model::{ConnectorId, Cursor, SessionKey},
 };
 
-use self::{caller::Surroundings, discover::Roots, identity::Identity, read::Reader};
+use self::{
+    caller::Surroundings,
+    discover::Roots,
+    identity::Identity,
+    read::{History, Reader},
+};
 
 /// The connector.
 pub const CONNECTOR: ConnectorSpec = ConnectorSpec {
@@ -72,8 +77,11 @@ impl Connector for Claude {
         let Some(path) = feed.place.path() else {
             return Err(ConnectorError::Unsupported { what: "read a feed that is no file" });
         };
-        let identity = Identity::of(path)
+        let identity = Identity::of_copy(path, Path::new(&feed.id.0))
             .map_err(|source| ConnectorError::Read { path: path.clone(), source })?;
+        if identity == Identity::History {
+            return Ok(Box::new(History::open(feed, path, &self.roots, cursor)?));
+        }
         Ok(Box::new(Reader::open(path, identity, cursor)?))
     }
 
@@ -87,7 +95,7 @@ impl Connector for Claude {
             Launch::Resume(session) => {
                 let native = session.native.as_str();
                 let native = identity::split(&session.native).map_or(native, |it| it.0);
-                if identity::parse(native).is_none() {
+                if identity::parse(native).is_none() || identity::is_of_project(session) {
                     return Err(ConnectorError::Unsupported {
                         what: "resume a session of this name",
                     });
@@ -111,6 +119,10 @@ impl Connector for Claude {
         caller::find(&self.roots, &self.surroundings, call)
     }
 
+    fn reading(&self) -> u32 {
+        2
+    }
+
     fn watch(&self) -> Watch {
         Watch::Paths(self.roots.watched())
     }
@@ -127,7 +139,7 @@ fn as_prompt(prompt: &str) -> String {
 mod tests {
     use std::{collections::BTreeMap, fs};
 
-    use ai_hist_connector::model::NativeSessionId;
+    use ai_hist_connector::{Budget, FeedPlace, model::NativeSessionId};
 
     use super::*;
 
@@ -147,6 +159,26 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_is_read_as_the_file_it_is_of() {
+        let (home, claude) = claude();
+        let folder = home.path().join(".claude/projects/-p/s/subagents");
+        fs::create_dir_all(&folder).expect("makes folders");
+        let line = r#"{"type":"user","uuid":"u","message":{"content":"look"}}"#;
+        fs::write(folder.join("agent-a.jsonl"), line).expect("writes");
+        fs::write(folder.join("agent-a.meta.json"), r#"{"agentType":"Explore"}"#).expect("writes");
+        let feed = claude.discover().expect("lists").feeds.remove(0);
+        let copy = home.path().join("copy/s/subagents/agent-a.jsonl");
+        fs::create_dir_all(copy.parent().expect("has a folder")).expect("makes folders");
+        fs::rename(folder.join("agent-a.jsonl"), &copy).expect("moves");
+        let feed = Feed { place: FeedPlace::AppendedFile(copy), stamp: None, ..feed };
+        let mut reader = claude.open(&feed, None).expect("opens");
+        let budget = Budget { records: 9, bytes: 9_000 };
+        let batch = reader.next_batch(budget).expect("reads").expect("has a record");
+        assert_eq!(batch.sessions[0].nickname.as_deref(), Some("Explore"));
+        assert_eq!(batch.sessions[0].key.native.as_str(), "s.agent-a");
+    }
+
+    #[test]
     fn a_command_does_what_it_says_whatever_the_words() {
         let (_home, claude) = claude();
         let args = |launch: Launch<'_>| {
@@ -162,6 +194,8 @@ mod tests {
         assert_eq!(resume("a-1").expect("resumes"), ["--resume", "a-1"]);
         assert_eq!(resume("a-1.agent-b").expect("resumes"), ["--resume", "a-1"]);
         assert!(resume("--help").is_err());
+        let of_project = identity::of_project("/home/dev/demo").native;
+        assert!(resume(of_project.as_str()).is_err(), "it is no session of the agent's");
         let seeds = [
             ("go on", "go on"),
             ("-p is a flag", " -p is a flag"),

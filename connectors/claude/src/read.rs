@@ -8,6 +8,7 @@ mod assistant;
 mod attachment;
 mod earlier;
 mod edit;
+mod history;
 mod kind;
 mod meta;
 mod output;
@@ -29,6 +30,7 @@ use ai_hist_connector::{
     jsonl::{self, LineBody, Tail},
     model::{Batch, Cursor, Span},
 };
+pub(crate) use history::History;
 pub(crate) use scalar::Scalar;
 
 use self::{
@@ -73,7 +75,9 @@ impl Reader {
                 }
                 Session::sub_agent(sub_agent)
             }
-            Identity::Journal => return Ok(Self { tail, voice: Voice::Journal(Box::default()) }),
+            Identity::Journal | Identity::History => {
+                return Ok(Self { tail, voice: Voice::Journal(Box::default()) });
+            }
         };
         let tasks = match tail.start() {
             Start::Continued => Tasks::to_be_looked_up(),
@@ -151,7 +155,9 @@ impl Voice {
     }
 
     fn understand(&mut self, record: &Record<'_>, text: &str, number: u64, span: Span) -> Fate {
-        let kind = record.kind.words().unwrap_or("(none)");
+        let Some(kind) = record.kind.words() else {
+            return Fate::Damaged("a record without its type".to_owned());
+        };
         let scribe = match self {
             Self::Session(scribe) => scribe,
             Self::Journal(_) => return Fate::Ignored(Cow::Owned(format!("journal/{kind}"))),
@@ -206,4 +212,131 @@ pub(crate) fn makes_call(line: &[u8], id: &str) -> bool {
     };
     let is_call = |kind: &str| ["tool_use", "mcp_tool_use", "server_tool_use"].contains(&kind);
     blocks.iter().any(|it| it.id.words() == Some(id) && it.kind.words().is_some_and(is_call))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs::File, io::Write as _, path::PathBuf};
+
+    use ai_hist_connector::model::{Event, SessionId};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const ONE: &str = "11111111-1111-4111-8111-111111111111";
+    const TWO: &str = "22222222-2222-4222-8222-222222222222";
+
+    /// A record of session [`ONE`], numbered `n`.
+    fn record(n: u32, rest: &Value) -> Value {
+        let mut record = json!({
+            "uuid": format!("00000000-0000-4000-8000-{n:012}"),
+            "timestamp": format!("2026-03-01T10:00:{n:02}.000Z"),
+            "sessionId": ONE,
+            "cwd": "/home/dev/demo",
+        });
+        let fields = rest.as_object().expect("is an object").clone();
+        record.as_object_mut().expect("is an object").extend(fields);
+        record
+    }
+
+    /// One record of each form that gives several events.
+    fn conversation() -> Vec<Value> {
+        let usage = json!({"input_tokens": 1, "output_tokens": 2});
+        let assistant = |id: Option<&str>, content: Value| {
+            let message = json!({"id": id, "model": "m", "content": content, "usage": usage});
+            json!({"type": "assistant", "message": message})
+        };
+        let call = json!([
+            {"type": "thinking", "thinking": "hm"},
+            {"type": "text", "text": "so"},
+            {"type": "tool_use", "id": "t1", "name": "TodoWrite",
+                "input": {"todos": [{"content": "a", "status": "pending"}]}},
+        ]);
+        let results = json!([
+            {"type": "tool_result", "tool_use_id": "t1", "content": "done"},
+            {"type": "tool_result", "tool_use_id": "t2", "content": "done too"},
+            {"type": "text", "text": "go on"},
+        ]);
+        let edit = json!({"filePath": "/a", "oldString": "x", "structuredPatch": []});
+        let context = json!({"content": "<system-reminder>x</system-reminder>go"});
+        let queued = json!({"type": "queued_command", "prompt": "and this"});
+        let records = [
+            json!({"type": "user", "message": context}),
+            assistant(Some("msg_1"), call),
+            json!({"type": "user", "message": {"content": results}, "toolUseResult": edit}),
+            assistant(None, json!("without an id")),
+            json!({"type": "system", "subtype": "informational", "content": "x"}),
+            json!({"type": "attachment", "attachment": queued}),
+            json!({"type": "novelty"}),
+        ];
+        (1..).zip(&records).map(|(n, it)| record(n, it)).collect()
+    }
+
+    fn write(folder: &Path, session: &str, records: &[Value]) -> PathBuf {
+        let path = folder.join(format!("{session}.jsonl"));
+        let mut file = File::create(&path).expect("makes a file");
+        for record in records {
+            writeln!(file, "{record}").expect("writes");
+        }
+        path
+    }
+
+    fn reader(path: &Path) -> Reader {
+        Reader::open(path, Identity::of(path).expect("reads"), None).expect("opens")
+    }
+
+    /// What a transcript is read as: its session, its events, the keys of its usage.
+    fn read(path: &Path) -> (SessionId, Vec<Event>, BTreeSet<String>) {
+        let mut reader = reader(path);
+        let (mut events, mut keys) = (Vec::new(), BTreeSet::new());
+        let budget = Budget { records: 2, bytes: 1_000_000 };
+        while let Some(batch) = reader.next_batch(budget).expect("reads") {
+            events.extend(batch.events);
+            keys.extend(batch.usage.into_iter().map(|it| it.key));
+        }
+        let session = Identity::of(path).expect("reads").key().expect("has a session").id();
+        (session, events, keys)
+    }
+
+    #[test]
+    fn a_copied_record_gives_events_and_usage_of_the_same_names() {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let original = conversation();
+        let mut copy = vec![json!({"type": "mode", "mode": "normal", "sessionId": TWO})];
+        copy.extend(original.iter().cloned().map(|mut it| {
+            it["sessionId"] = json!(TWO);
+            it
+        }));
+        let new = json!({"type": "user", "message": {"content": "new"}, "sessionId": TWO});
+        copy.push(record(8, &new));
+        let (parent, theirs, their_keys) = read(&write(folder.path(), ONE, &original));
+        let (child, ours, our_keys) = read(&write(folder.path(), TWO, &copy));
+        let as_ours: Vec<_> = theirs.iter().map(|it| it.id.within(parent, child)).collect();
+        let ids: Vec<_> = ours.iter().map(|it| it.id).collect();
+        assert_eq!(as_ours.len(), 14, "{theirs:?}");
+        assert_eq!(ids[..as_ours.len()], as_ours);
+        assert_eq!(ids.len(), as_ours.len() + 1);
+        assert_eq!(their_keys, our_keys);
+        assert_eq!(their_keys.len(), 2);
+    }
+
+    #[test]
+    fn what_is_appended_while_the_file_is_read_is_read() {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let all = conversation();
+        let path = write(folder.path(), ONE, &all[..2]);
+        let mut reader = reader(&path);
+        let one = Budget { records: 1, bytes: 1_000_000 };
+        let mut n_records = 0;
+        for record in &all[2..] {
+            let batch = reader.next_batch(one).expect("reads").expect("has a record");
+            n_records += batch.tally.records();
+            let mut file = File::options().append(true).open(&path).expect("opens");
+            writeln!(file, "{record}").expect("appends");
+        }
+        while let Some(batch) = reader.next_batch(one).expect("reads") {
+            n_records += batch.tally.records();
+        }
+        assert_eq!(n_records, all.len() as u64);
+    }
 }

@@ -84,7 +84,7 @@ fn feed(session: &SessionKey, held: &Held) -> Feed {
     Feed {
         id: FeedId(format!("{}/{}", session.agent, session.native)),
         place: FeedPlace::Remote,
-        stamp: Some(Stamp { n_bytes: held.n_bytes, modified_ms: held.updated.0 }),
+        stamp: Some(Stamp { n_bytes: held.n_bytes, modified_ms: held.updated.0, changed: 0 }),
     }
 }
 

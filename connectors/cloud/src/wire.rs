@@ -125,7 +125,8 @@ pub(crate) fn read(line: &[u8], session: SessionId, span: Span) -> Result<Event,
     let event = |id: &str, at: Option<i64>, author, body| {
         let id =
             EventId::parse(id).ok_or_else(|| format!("`{}` is no event id", id.escape_debug()))?;
-        Ok(Event { id, session, at: at.map(Timestamp), author, body, span })
+        let at = at.map(Timestamp);
+        Ok(Event { id, session, at, author, body, span, inherited: false })
     };
     if let Some(mut known) = known
         && let Some(author) = author(&known.author, &mut known.model)

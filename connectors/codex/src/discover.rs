@@ -3,16 +3,18 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use ai_hist_connector::{
-    Discovery, Feed, FeedPlace, Host, Problem, Settings, Stamp,
+    ConnectorError, Discovery, Feed, FeedPlace, Host, Problem, Settings, Stamp,
     model::{FeedId, NativeSessionId},
     walk::{self, Walk},
 };
 use xxhash_rust::xxh3::xxh3_64;
+
+use crate::read::session_in;
 
 /// The folders of a root that hold rollouts.
 const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
@@ -25,6 +27,22 @@ pub(crate) struct Roots {
     roots: Vec<PathBuf>,
     /// Someone named them, so one that is missing is a problem.
     named: bool,
+}
+
+/// A file beside the rollouts that holds a line for each of many threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LedgerKind {
+    /// The names of threads.
+    Titles,
+    /// What was typed.
+    Prompts,
+}
+
+/// The threads that have a rollout.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    pub(crate) named: BTreeSet<NativeSessionId>,
+    problems: Vec<Problem>,
 }
 
 /// A rollout's name, taken apart.
@@ -64,9 +82,13 @@ impl Roots {
         Some(format!("there is no folder {}", roots.join(" or ")))
     }
 
-    /// Every rollout.
+    /// Every rollout and every ledger.
     pub(crate) fn discover(&self) -> Discovery {
         let mut discovery = self.rollouts(|_| true);
+        for kind in [LedgerKind::Titles, LedgerKind::Prompts] {
+            discovery.feeds.extend(self.ledgers(kind));
+        }
+        discovery.feeds.sort_by(|a, b| a.id.cmp(&b.id));
         if self.named {
             let missing = self.roots.iter().filter(|it| !it.is_dir());
             let problem = |root: &PathBuf| Problem {
@@ -78,10 +100,45 @@ impl Roots {
         discovery
     }
 
-    /// The rollouts whose names say that they hold `session`.
+    /// The rollouts whose names say that they hold `session`, and where it may be named.
+    ///
+    /// None if there is no such rollout: what was typed may hold it all the same.
     pub(crate) fn locate(&self, session: &NativeSessionId) -> Vec<Feed> {
         let says_so = |name: &Name| name.thread().as_ref() == Some(session);
-        self.rollouts(says_so).feeds
+        let mut feeds = self.rollouts(says_so).feeds;
+        if !feeds.is_empty() {
+            feeds.extend(self.ledgers(LedgerKind::Titles));
+        }
+        feeds
+    }
+
+    /// The threads that have a rollout.
+    pub(crate) fn threads(&self) -> Threads {
+        let Discovery { feeds, problems } = self.rollouts(|_| true);
+        let thread = |feed: &Feed| {
+            let path = feed.place.path()?;
+            // What stands in a file is only looked at where its name does not say it.
+            Name::of(path)?.thread().or_else(|| session_in(path).ok())
+        };
+        Threads { named: feeds.iter().filter_map(thread).collect(), problems }
+    }
+
+    /// The files of a kind, of each root one.
+    fn ledgers(&self, kind: LedgerKind) -> Vec<Feed> {
+        let mut seen = BTreeSet::new();
+        let mut feeds = Vec::new();
+        for path in self.roots.iter().map(|it| it.join(kind.file())) {
+            let Ok(metadata) = fs::metadata(&path) else {
+                continue;
+            };
+            let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+            if !metadata.is_file() || !seen.insert(real) {
+                continue;
+            }
+            let name = kind.file().trim_end_matches(".jsonl");
+            feeds.push(feed(name, feeds.len(), path, Stamp::of(&metadata)));
+        }
+        feeds
     }
 
     /// What to watch for changes. Never a whole root: Codex writes logs and databases there.
@@ -92,6 +149,8 @@ impl Roots {
             // Before the first session the root alone can tell that there is one now.
             let is_new = folders.is_empty();
             watched.extend(folders);
+            let ledgers = [LedgerKind::Titles, LedgerKind::Prompts].map(|it| root.join(it.file()));
+            watched.extend(ledgers.into_iter().filter(|it| it.is_file()));
             watched.extend(is_new.then(|| root.clone()));
         }
         watched
@@ -115,6 +174,33 @@ impl Roots {
             copies.into_iter().flat_map(|(stem, copies)| feeds(&stem, copies)).collect();
         feeds.sort_by(|a, b| a.id.cmp(&b.id));
         Discovery { feeds, problems }
+    }
+}
+
+impl LedgerKind {
+    /// The kind of the file at `path`, if it is one.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?;
+        [Self::Titles, Self::Prompts].into_iter().find(|it| name == it.file())
+    }
+
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Titles => "session_index.jsonl",
+            Self::Prompts => "history.jsonl",
+        }
+    }
+}
+
+impl Threads {
+    /// All of them, or why some may be missing.
+    pub(crate) fn whole(self) -> Result<BTreeSet<NativeSessionId>, ConnectorError> {
+        match self.problems.into_iter().next() {
+            Some(Problem { path, reason }) => {
+                Err(ConnectorError::Read { path, source: io::Error::other(reason) })
+            }
+            None => Ok(self.named),
+        }
     }
 }
 
@@ -172,12 +258,15 @@ fn feeds(stem: &str, mut copies: Vec<Copy>) -> Vec<Feed> {
         let mut seen = BTreeSet::new();
         copies.retain(|it| fs::canonicalize(&it.path).map_or(true, |real| seen.insert(real)));
     }
-    let feed = |(i, copy): (usize, Copy)| {
-        let place = xxh3_64(copy.path.to_string_lossy().as_bytes()) >> 32;
-        let id = if i == 0 { stem.to_owned() } else { format!("{stem}@{place:08x}") };
-        Feed { id: FeedId(id), place: FeedPlace::AppendedFile(copy.path), stamp: Some(copy.stamp) }
-    };
-    copies.into_iter().enumerate().map(feed).collect()
+    copies.into_iter().enumerate().map(|(i, it)| feed(stem, i, it.path, it.stamp)).collect()
+}
+
+/// The feed of a file. `nth` of those that would be called `name`: all but the first are named by
+/// place.
+fn feed(name: &str, nth: usize, path: PathBuf, stamp: Stamp) -> Feed {
+    let place = xxh3_64(path.to_string_lossy().as_bytes()) >> 32;
+    let id = if nth == 0 { name.to_owned() } else { format!("{name}@{place:08x}") };
+    Feed { id: FeedId(id), place: FeedPlace::AppendedFile(path), stamp: Some(stamp) }
 }
 
 #[cfg(test)]
@@ -238,6 +327,7 @@ mod tests {
         let stem = format!("rollout-2026-01-02T03-04-05-{A}");
         for file in [
             format!("sessions/2026/01/02/{stem}.jsonl"),
+            format!("sessions/elsewhere/2026/01/02/03/{stem}.jsonl"),
             format!("archived_sessions/{stem}.jsonl"),
             format!("archived_sessions/{stem}.jsonl.zst"),
         ] {
@@ -267,6 +357,34 @@ mod tests {
         assert!(ids[1].starts_with(&format!("{stem}@")), "{ids:?}");
         let path = feeds[0].place.path().expect("is a file");
         assert!(path.to_string_lossy().contains("sessions/2026"), "the plain one comes first");
+    }
+
+    #[test]
+    fn ledgers_stand_beside_the_folders_of_rollouts() {
+        let rollout = format!("sessions/rollout-2026-01-02T03-04-05-{A}.jsonl");
+        let (home, roots) = machine(&["history.jsonl", "session_index.jsonl", &rollout]);
+        let feeds = found(home.path(), roots.discover().feeds);
+        let ids: Vec<_> = feeds.iter().map(|it| it.0.as_str()).collect();
+        assert_eq!(ids[0], "history");
+        assert_eq!(ids[2], "session_index");
+        // A thread with a rollout may be named elsewhere; one without may be anywhere.
+        let located = |id| roots.locate(&NativeSessionId::parse(id).expect("is harmless"));
+        let ids: Vec<_> = located(A).into_iter().map(|it| it.id.0).collect();
+        assert_eq!(ids[1..], ["session_index"]);
+        assert!(located(B).is_empty());
+        let watched = roots.watched();
+        assert!(watched.iter().any(|it| it.ends_with("session_index.jsonl")), "{watched:?}");
+        assert!(watched.iter().all(|it| it != home.path()), "{watched:?}");
+    }
+
+    #[test]
+    fn a_rollout_whose_name_is_no_threads_is_looked_into() {
+        let (home, roots) = machine(&[]);
+        fs::create_dir_all(home.path().join("sessions")).expect("makes a folder");
+        let line = format!(r#"{{"type":"session_meta","payload":{{"id":"{A}"}}}}"#);
+        fs::write(home.path().join("sessions/rollout-mine.jsonl"), line).expect("writes");
+        let threads = roots.threads().whole().expect("is whole");
+        assert_eq!(threads.iter().map(NativeSessionId::as_str).collect::<Vec<_>>(), [A]);
     }
 
     #[test]

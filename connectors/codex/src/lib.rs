@@ -4,8 +4,8 @@
 //!
 //! **Invariant:** a session is named by the thread id in its file's name, so a transcript that is
 //! archived or compressed stays the session it was.
-//! **Invariant:** what an event is, and its id, depends on the transcript's bytes before it and on
-//! nothing else: not on the batch, the pass, the folder or the compression.
+//! **Invariant:** what an event of a rollout is, and its id, depends on the rollout's bytes before
+//! it and on nothing else: not on the batch, the pass, the folder or the compression.
 
 mod caller;
 mod discover;
@@ -21,7 +21,7 @@ use ai_hist_connector::{
     model::{AgentId, ConnectorId, Cursor, NativeSessionId, SessionKey},
 };
 
-use discover::Roots;
+use discover::{LedgerKind, Roots};
 
 /// The connector.
 pub const CONNECTOR: ConnectorSpec = ConnectorSpec {
@@ -38,6 +38,9 @@ pub const CONNECTOR: ConnectorSpec = ConnectorSpec {
 };
 
 const PROGRAM: &str = "codex";
+
+/// Raised whenever records that were read before would give other events.
+const READING: u32 = 2;
 
 fn configure(settings: &Settings, host: &Host) -> Result<Availability, ConnectorError> {
     let roots = Roots::of(settings, host);
@@ -73,7 +76,13 @@ impl Connector for Codex {
     ) -> Result<Box<dyn FeedReader>, ConnectorError> {
         let path = feed.place.path();
         let path = path.ok_or(ConnectorError::Unsupported { what: "read what is not a file" })?;
-        Ok(Box::new(read::Reader::open(path, cursor)?))
+        match LedgerKind::of(path) {
+            Some(kind) => {
+                let roots = &self.roots;
+                Ok(Box::new(read::Ledger::open(kind, path, feed.stamp, roots, cursor)?))
+            }
+            None => Ok(Box::new(read::Reader::open(path, cursor)?)),
+        }
     }
 
     fn locate(&self, session: &SessionKey) -> Result<Vec<Feed>, ConnectorError> {
@@ -105,6 +114,10 @@ impl Connector for Codex {
 
     fn caller(&self, call: &Call<'_>) -> Result<Caller, ConnectorError> {
         Ok(caller::caller(&self.roots, self.thread.as_deref(), call))
+    }
+
+    fn reading(&self) -> u32 {
+        READING
     }
 
     fn watch(&self) -> Watch {

@@ -4,13 +4,18 @@ mod bare;
 mod envelope;
 mod event_msg;
 mod fact;
+mod inherited;
 mod item;
+mod json;
+mod ledger;
 mod output;
 mod patch;
 mod prompt;
+mod prompts;
 mod response_item;
 mod scribe;
 mod state;
+mod titles;
 mod tool;
 mod voice;
 mod words;
@@ -26,6 +31,7 @@ use ai_hist_connector::{
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{discover::Name, limits::MAX_HEAD_LINES, session_key};
+pub(crate) use ledger::Ledger;
 use scribe::Draft;
 use state::{PendingPatch, State};
 
@@ -99,7 +105,7 @@ impl FeedReader for Reader {
 
 /// The session that a rollout holds whose name does not say: the first that it mentions, or one
 /// named after the file.
-fn session_in(path: &Path) -> Result<NativeSessionId, ConnectorError> {
+pub(crate) fn session_in(path: &Path) -> Result<NativeSessionId, ConnectorError> {
     let mut tail = Tail::open(path, None)?;
     for _ in 0..MAX_HEAD_LINES {
         let Some(line) = tail.next_line()? else {
@@ -140,3 +146,6 @@ fn reload(path: &Path, patches: &mut VecDeque<PendingPatch>) -> Result<(), Conne
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completions, connectors, doctor, events, handoff, mcp, quickstart, resume, search, sessions,
-    show, sync,
+    completions, connectors, doctor, events, exclude, export, forget, handoff, mcp, quickstart,
+    reparse, restore, resume, search, sessions, show, sync, watch,
 };
 
 /// Find, reopen and hand over the sessions of every coding agent on this machine
@@ -31,10 +31,16 @@ pub(crate) enum Command {
     Show(show::Args),
     Events(events::Args),
     Resume(resume::Args),
+    Restore(restore::Args),
+    Export(export::Args),
+    Forget(forget::Args),
+    Exclude(exclude::Args),
+    Reparse(reparse::Args),
     #[command(subcommand)]
     Handoff(handoff::Command),
     Connectors(connectors::Args),
     Doctor(doctor::Args),
+    Watch(watch::Args),
     Mcp(mcp::Args),
     Completions(completions::Args),
 }

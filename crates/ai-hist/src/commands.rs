@@ -4,14 +4,20 @@ pub(crate) mod completions;
 pub(crate) mod connectors;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod exclude;
+pub(crate) mod export;
+pub(crate) mod forget;
 pub(crate) mod handoff;
 pub(crate) mod mcp;
 pub(crate) mod quickstart;
+pub(crate) mod reparse;
+pub(crate) mod restore;
 pub(crate) mod resume;
 pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod sync;
+pub(crate) mod watch;
 mod welcome;
 
 use std::process::ExitCode;
@@ -37,9 +43,15 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode, CliError> {
         Some(Command::Show(args)) => show::run(args, &engine, json),
         Some(Command::Events(args)) => events::run(args, &engine, json),
         Some(Command::Resume(args)) => resume::run(args, &engine, json),
+        Some(Command::Restore(args)) => restore::run(args, &engine, json),
+        Some(Command::Export(args)) => export::run(args, &engine, json),
+        Some(Command::Forget(args)) => forget::run(args, &engine, json),
+        Some(Command::Exclude(args)) => exclude::run(args, &engine, json),
+        Some(Command::Reparse(args)) => reparse::run(args, &engine, json),
         Some(Command::Handoff(command)) => handoff::run(command, &engine, json),
         Some(Command::Connectors(args)) => connectors::run(args, &engine, json),
         Some(Command::Doctor(args)) => doctor::run(args, &engine, json),
+        Some(Command::Watch(args)) => watch::run(args, engine, json),
         Some(Command::Mcp(args)) => mcp::run(args, engine),
         Some(Command::Completions(args)) => completions::run(args),
     }

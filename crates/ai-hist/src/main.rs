@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    let _scenario = ai_hist_fault::scenario();
     let cli = cli::Cli::parse();
     match commands::run(&cli) {
         Ok(code) => code,

@@ -43,6 +43,7 @@ fn bar(phase: Phase) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let template = match phase {
         Phase::Reading => "reading  [{bar:30}] {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left",
+        Phase::Rereading => "archive  [{bar:30}] {pos}/{len} transcripts  {eta} left",
         Phase::Indexing => "indexing [{bar:30}] {pos}/{len} events  {eta} left",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {

@@ -35,6 +35,9 @@ pub(crate) enum CliError {
         /// Why.
         source: io::Error,
     },
+    /// There is nobody to agree.
+    #[error("this cannot be undone, and there is no terminal to ask for agreement")]
+    NotAsked,
     /// A step of the demonstration did not go as it must.
     #[error("{0}")]
     Quickstart(String),
@@ -47,6 +50,7 @@ impl CliError {
             Self::Serve(_) => "MCP_FAILED",
             Self::Io(_) => "IO_FAILED",
             Self::NoHome => "NO_HOME",
+            Self::NotAsked => "NOT_AGREED",
             Self::Start { .. } => "AGENT_NOT_STARTED",
             Self::Quickstart(_) => "QUICKSTART_FAILED",
         }
@@ -55,6 +59,7 @@ impl CliError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Engine(error) => error.hint(),
+            Self::NotAsked => Some("look with `--dry-run`, then give `--yes`".to_owned()),
             Self::NoHome => Some("set HOME, or AI_HIST_HOME to a folder of yours".to_owned()),
             Self::Start { program, .. } => {
                 Some(format!("install `{program}` or put it on PATH; `--print` shows the command"))
@@ -67,6 +72,7 @@ impl CliError {
         match self {
             Self::Engine(error) => error.code().class(),
             Self::NoHome => Class::Config,
+            Self::NotAsked => Class::Request,
             Self::Io(_) | Self::Start { .. } => Class::Unavailable,
             Self::Serve(_) | Self::Quickstart(_) => Class::Internal,
         }

@@ -71,6 +71,17 @@ pub trait Connector: fmt::Debug + Send + Sync {
         Ok(Caller::NotMine)
     }
 
+    /// The version of how this connector understands records. Raised when records that were read
+    /// before would now give other events: they are then read again from the archive.
+    fn reading(&self) -> u32 {
+        1
+    }
+
+    /// How long the agent keeps transcripts. `None` if it removes none by itself.
+    fn retention(&self) -> Option<Retention> {
+        None
+    }
+
     /// When to look again.
     fn watch(&self) -> Watch;
 
@@ -179,6 +190,15 @@ pub enum Caller {
     Missing(SessionKey),
     /// One of these, newest first.
     Candidates(Vec<SessionKey>),
+}
+
+/// How long an agent keeps transcripts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retention {
+    /// For how many days after the last change.
+    pub days: u32,
+    /// How to keep them for longer: one imperative sentence.
+    pub hint: String,
 }
 
 /// When to look again.

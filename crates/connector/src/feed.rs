@@ -1,8 +1,8 @@
 //! The unit of incremental progress.
 
-use std::{fs::Metadata, path::PathBuf, time::UNIX_EPOCH};
+use std::path::PathBuf;
 
-use ai_hist_model::FeedId;
+use ai_hist_model::{FeedId, Stamp};
 
 /// One thing that is read on its own: a file, a database, a remote listing.
 ///
@@ -41,25 +41,6 @@ impl FeedPlace {
             }
             Self::Remote => None,
         }
-    }
-}
-
-/// What tells cheaply that a feed has not changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    /// Its size.
-    pub n_bytes: u64,
-    /// When it was last written, in milliseconds since the Unix epoch; 0 if unknown.
-    pub modified_ms: i64,
-}
-
-impl Stamp {
-    /// The stamp of a file.
-    #[must_use]
-    pub fn of(metadata: &Metadata) -> Self {
-        let modified = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
-        let modified_ms = modified.and_then(|it| i64::try_from(it.as_millis()).ok());
-        Self { n_bytes: metadata.len(), modified_ms: modified_ms.unwrap_or(0) }
     }
 }
 

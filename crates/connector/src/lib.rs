@@ -23,12 +23,14 @@ pub mod walk;
 mod workspace;
 
 pub use ai_hist_model as model;
+pub use ai_hist_model::Stamp;
 
 pub use contract::{
-    AgentCommand, Budget, Call, Caller, Connector, FeedReader, Launch, Patience, Start, Watch,
+    AgentCommand, Budget, Call, Caller, Connector, FeedReader, Launch, Patience, Retention, Start,
+    Watch,
 };
 pub use error::ConnectorError;
-pub use feed::{Discovery, Feed, FeedPlace, Problem, Stamp};
+pub use feed::{Discovery, Feed, FeedPlace, Problem};
 pub use host::Host;
 pub use spec::{Availability, Capabilities, ConnectorSpec, OptionKind, OptionSpec, Settings};
 pub use workspace::{Head, Membership, Push, Workspace};

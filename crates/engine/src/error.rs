@@ -1,5 +1,7 @@
 //! What can go wrong, as front-ends see it.
 
+use std::{io, path::PathBuf};
+
 use ai_hist_connector::ConnectorError;
 use ai_hist_handoff::HandoffError;
 use ai_hist_index::IndexError;
@@ -36,6 +38,34 @@ pub enum EngineError {
         /// What is wrong with it, as a verb phrase.
         problem: String,
     },
+    /// A file that would be written is there, and is another.
+    #[error("`{}` is there already and differs", path.display())]
+    RestoreConflict {
+        /// It.
+        path: PathBuf,
+    },
+    /// A file cannot be written back.
+    #[error("cannot write `{}`", path.display())]
+    RestoreFailed {
+        /// It.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// There is no transcript of the session to write back.
+    #[error("of `{session}` there is no transcript of this machine to write back")]
+    NothingToRestore {
+        /// The session.
+        session: String,
+    },
+    /// An export cannot be written.
+    #[error("cannot write the export")]
+    ExportFailed {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// The configuration cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -66,6 +96,9 @@ impl Coded for EngineError {
             Self::CallerNotFound { .. } => ErrorCode::CurrentSessionNotFound,
             Self::CallerAmbiguous { .. } => ErrorCode::CurrentSessionAmbiguous,
             Self::InvalidArgument { .. } => ErrorCode::InvalidArgument,
+            Self::RestoreConflict { .. } => ErrorCode::RestoreConflict,
+            Self::RestoreFailed { .. } | Self::ExportFailed { .. } => ErrorCode::WriteFailed,
+            Self::NothingToRestore { .. } => ErrorCode::SessionNotFound,
             Self::Config(error) => error.code(),
             Self::Connector(error) => error.code(),
             Self::Handoff(error) => error.code(),
@@ -91,6 +124,16 @@ impl Coded for EngineError {
             Self::CallerAmbiguous { .. } => {
                 Some("give `source` and `session_id` of the right one".to_owned())
             }
+            Self::RestoreConflict { .. } => {
+                Some("give `--to DIR` to have it elsewhere; nothing was written".to_owned())
+            }
+            Self::RestoreFailed { .. } | Self::ExportFailed { .. } => {
+                Some("check that the folder may be written and that its disk has room".to_owned())
+            }
+            Self::NothingToRestore { .. } => Some(
+                "name a session that an agent on this machine has written: `ai-hist sessions`"
+                    .to_owned(),
+            ),
             Self::InvalidArgument { .. } => None,
             Self::Config(error) => error.hint(),
             Self::Connector(error) => error.hint(),

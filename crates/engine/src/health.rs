@@ -2,12 +2,17 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use ai_hist_ingest::{Lead, follow};
+use ai_hist_ingest::{Lead, Source, follow};
 use ai_hist_model::{Coded as _, ErrorCode};
 use ai_hist_store::{AgentCount, FeedAccount, TallyClass};
 use serde::Serialize;
 
 use crate::{Engine, EngineError, sources::Cloud, sources::ConnectorStatus};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// How far ahead `doctor` looks for what an agent is about to remove.
+const SOON_DAYS: i64 = 7;
 
 /// The state of everything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,6 +30,10 @@ pub struct Health {
     pub agents: Vec<AgentRow>,
     /// Bytes archived, as they were and as they are stored.
     pub archive: Archive,
+    /// What agents have removed or will, and is kept here.
+    pub retention: Vec<RetentionRow>,
+    /// Working directories that are left unread.
+    pub excluded: Vec<String>,
     /// How far the index has come: events indexed up to this row, of this many.
     pub index: IndexState,
     /// Transcripts that have changed since they were read.
@@ -54,6 +63,25 @@ pub struct AccountRow {
     pub damage: Vec<Damage>,
 }
 
+/// What an agent has removed or will, and is kept here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RetentionRow {
+    /// The connector.
+    pub source: String,
+    /// After how many days its agent removes transcripts; absent if it does not by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub days: Option<u32>,
+    /// Transcripts that are gone.
+    pub gone: u64,
+    /// How many bytes these were.
+    pub gone_bytes: u64,
+    /// Transcripts that its agent removes within a week.
+    pub due: u64,
+    /// How to make the agent keep them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
 /// What became of lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Account {
@@ -69,6 +97,9 @@ pub struct Account {
     pub damaged: u64,
     /// Lines by fate and kind: `ignored/progress/hook_progress`.
     pub by_kind: BTreeMap<String, u64>,
+    /// Of each unknown kind, where one such line begins: path and byte.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub examples: BTreeMap<String, String>,
 }
 
 /// A damaged line.
@@ -145,8 +176,13 @@ impl Engine {
         self.configuration_problems(&mut problems);
         let mut accounting = Vec::new();
         let mut totals: BTreeMap<String, Account> = BTreeMap::new();
+        let mut retention = self.retention();
         for feed in store.accounts()? {
+            if feed.is_hidden {
+                continue;
+            }
             let row = account_row(&feed);
+            self.count_gone(&feed, &mut retention);
             if let Some(reason) = &feed.problem {
                 let message = format!("{}: {reason}", row.path);
                 let hint = "check the file; what was read of it is kept";
@@ -160,8 +196,7 @@ impl Engine {
         }
         self.check_index(&mut problems)?;
         let (bytes, stored_bytes) = store.archive_bytes()?;
-        let index =
-            IndexState { watermark: self.index()?.watermark(), last_row: store.last_row()? };
+        let index = IndexState { watermark: self.index()?.mark().row, last_row: store.last_row()? };
         Ok(Health {
             ok: problems.is_empty(),
             state: self.state().display().to_string(),
@@ -169,10 +204,42 @@ impl Engine {
             totals,
             agents: store.counts()?.into_iter().map(AgentRow::from).collect(),
             archive: Archive { bytes, stored_bytes },
+            retention,
+            excluded: store.exclusions()?,
             index,
             stale_feeds: outlook.n_changed() as u64,
             problems,
         })
+    }
+
+    /// What each source's agent keeps.
+    fn retention(&self) -> Vec<RetentionRow> {
+        let row = |source: &Source| {
+            let retention = source.connector.retention();
+            RetentionRow {
+                source: source.id.to_string(),
+                days: retention.as_ref().map(|it| it.days),
+                gone: 0,
+                gone_bytes: 0,
+                due: 0,
+                hint: retention.map(|it| it.hint),
+            }
+        };
+        self.sources().local.iter().map(row).collect()
+    }
+
+    fn count_gone(&self, feed: &FeedAccount, retention: &mut [RetentionRow]) {
+        let Some(row) = retention.iter_mut().find(|it| it.source == feed.connector) else { return };
+        let Some(stamp) = feed.stamp else { return };
+        if feed.is_gone {
+            row.gone += 1;
+            row.gone_bytes += stamp.n_bytes;
+            return;
+        }
+        let age_days = (self.now().0 - stamp.modified_ms) / DAY_MS;
+        if row.days.is_some_and(|days| i64::from(days) - SOON_DAYS <= age_days) {
+            row.due += 1;
+        }
     }
 
     /// What the store holds of each agent on this machine.
@@ -228,6 +295,9 @@ impl Account {
         for (kind, n) in &other.by_kind {
             *self.by_kind.entry(kind.clone()).or_default() += n;
         }
+        for (kind, place) in &other.examples {
+            self.examples.entry(kind.clone()).or_insert_with(|| place.clone());
+        }
     }
 
     fn problems(&self, source: &str, problems: &mut Vec<Problem>) {
@@ -237,9 +307,16 @@ impl Account {
                 .iter()
                 .filter_map(|(kind, n)| Some(format!("{} ({n})", kind.strip_prefix("unknown/")?)))
                 .collect();
+            let example = self
+                .examples
+                .values()
+                .next()
+                .map_or_else(String::new, |it| format!("; one is at {it}"));
+            let kinds = kinds.join(", ");
             let message =
-                format!("{source}: {} lines of unknown kinds: {}", self.unknown, kinds.join(", "));
-            let hint = "nothing is lost: they are kept whole; a newer ai-hist may know them";
+                format!("{source}: {} lines of unknown kinds: {kinds}{example}", self.unknown);
+            let hint = "nothing is lost: they are kept whole and become events when a newer ai-hist \
+                        knows them";
             problems.push(problem("LINES_UNKNOWN", &message, hint));
         }
         if 0 < self.damaged {
@@ -251,6 +328,7 @@ impl Account {
 }
 
 fn account_row(feed: &FeedAccount) -> AccountRow {
+    let path = feed.path.as_ref().map_or_else(|| feed.name.clone(), |it| it.display().to_string());
     let mut account = Account::default();
     for row in &feed.tally {
         let (sum, class) = match row.class {
@@ -260,6 +338,9 @@ fn account_row(feed: &FeedAccount) -> AccountRow {
             TallyClass::Damaged => (&mut account.damaged, "damaged"),
         };
         *sum += row.n;
+        if let Some(first_byte) = row.example {
+            account.examples.insert(row.kind.clone(), format!("{path}, byte {first_byte}"));
+        }
         *account.by_kind.entry(format!("{class}/{}", row.kind)).or_default() += row.n;
     }
     let mut damage: Vec<Damage> = feed
@@ -278,7 +359,7 @@ fn account_row(feed: &FeedAccount) -> AccountRow {
     account.lines = account.events_lines + account.ignored + account.unknown + account.damaged;
     AccountRow {
         source: feed.connector.clone(),
-        path: feed.path.as_ref().map_or_else(|| feed.name.clone(), |it| it.display().to_string()),
+        path,
         gone: feed.is_gone,
         rewritten: feed.generation,
         account,

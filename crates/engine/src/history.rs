@@ -63,8 +63,11 @@ pub struct SessionRow {
     pub last_activity: Option<String>,
     /// How many events it has.
     pub n_events: u64,
-    /// How many of them are prompts.
+    /// How many of them are prompts, those not counted that a fork has from its parent.
     pub n_prompts: u64,
+    /// How many events a fork has from its parent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub n_copied: u64,
     /// The session that it comes from: `source:session_id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
@@ -82,15 +85,22 @@ pub struct SessionList {
     pub next_cursor: Option<String>,
 }
 
+impl SessionRow {
+    /// Makes it fit for an agent: title and paths short and without secrets.
+    pub(crate) fn clean(&mut self, style: RowStyle<'_>) {
+        self.title = style.name(&self.title);
+        self.project = self.project.as_deref().map(|it| style.name(it));
+        self.branch = self.branch.as_deref().map(|it| style.name(it));
+    }
+}
+
 impl SessionList {
     /// The same for an agent: titles and paths short and without secrets.
     #[must_use]
     pub fn for_agents(mut self) -> Self {
         let style = RowStyle::for_agents(Redactor::builtin());
         for session in &mut self.sessions {
-            session.title = style.name(&session.title);
-            session.project = session.project.as_deref().map(|it| style.name(it));
-            session.branch = session.branch.as_deref().map(|it| style.name(it));
+            session.clean(style);
         }
         self
     }
@@ -353,9 +363,15 @@ pub(crate) fn session_row(session: &StoredSession) -> SessionRow {
         last_activity: session.ended.and_then(time),
         n_events: session.n_events,
         n_prompts: session.n_prompts,
+        n_copied: session.n_copied,
         parent: facts.lineage.as_ref().map(|it| it.parent.to_string()),
         origin: origin(session),
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 fn origin(session: &StoredSession) -> Option<String> {

@@ -8,14 +8,20 @@
 mod caller;
 mod config;
 mod error;
+mod export;
+mod forget;
 mod handoff;
 mod health;
 mod history;
 mod launch;
 mod limits;
+mod reread;
+mod restore;
 mod search;
 mod sources;
 mod sync;
+mod tree;
+mod watch;
 
 use std::{
     path::{Path, PathBuf},
@@ -39,16 +45,24 @@ pub use ai_hist_store::AgentCount;
 pub use caller::CallerHints;
 pub use config::{Config, ConfigError};
 pub use error::EngineError;
+pub use export::{ExportFormat, Secrets};
+pub use forget::{Exclusions, ForgetPlan, ForgetReport, ForgetRequest};
 pub use handoff::{HandoffRequest, ResumeRequest};
-pub use health::{AccountRow, Health, Problem};
+pub use health::{AccountRow, Health, Problem, RetentionRow};
 pub use history::{
     EventFilter, EventPage, EventRequest, EventText, SessionFilter, SessionList, SessionRow,
     SessionView, SubAgents,
 };
 pub use launch::Command;
+pub use reread::ReparseReport;
+pub use restore::{RestoreReport, RestoreRequest, RestoreStatus, RestoredFile};
 pub use search::{Coverage, SearchAnswer, SearchHit, SearchRequest};
 pub use sources::{ConnectorState, ConnectorStatus};
 pub use sync::{Freshness, SyncReport};
+pub use tree::{Family, SessionTree};
+pub use watch::{
+    Begin, Means, TakenIn, WatchMode, WatchNews, WatchPlan, WatchState, WatchedBy, Watcher,
+};
 
 use sources::Sources;
 
@@ -135,6 +149,12 @@ impl Engine {
     #[must_use]
     pub fn style_for_agents(&self) -> RowStyle<'static> {
         RowStyle::for_agents(Redactor::builtin())
+    }
+
+    /// What time it is.
+    #[must_use]
+    pub fn time(&self) -> Timestamp {
+        self.now()
     }
 
     fn now(&self) -> Timestamp {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     Engine, EngineError,
-    limits::{MAX_CATCH_UP_BYTES, SYNC_PATIENCE},
+    limits::{FIRST_PART_BYTES, MAX_CATCH_UP_BYTES, SYNC_PATIENCE},
 };
 
 /// What a sync did.
@@ -23,6 +23,8 @@ pub struct SyncReport {
     pub n_events: u64,
     /// Bytes read and archived.
     pub n_bytes: u64,
+    /// Transcripts that were read again from the archive, because this version understands more.
+    pub n_reread: u64,
     /// Events indexed.
     pub n_indexed: u64,
     /// What could not be looked at.
@@ -55,9 +57,16 @@ impl Engine {
         let _lead = Lead::take(self.state(), SYNC_PATIENCE)?;
         let mut found = outlook(store, &self.sources().local)?;
         found.keep_newest(n_bytes);
-        let summary = sync(store, found, on_progress)?;
-        let n_indexed = follow(store, self.index()?, on_progress)?;
-        Ok(report(summary, n_indexed))
+        // What people ask for first is what happened last: it can be found while the rest is read.
+        let rest = found.split_off_oldest(FIRST_PART_BYTES);
+        let mut total = report(sync(store, found, on_progress)?);
+        if rest.n_changed() != 0 {
+            total.n_indexed += follow(store, self.index()?, on_progress)?;
+            total.add(report(sync(store, rest, on_progress)?));
+        }
+        total.n_indexed += follow(store, self.index()?, on_progress)?;
+        store.tidy(self.now())?;
+        Ok(total)
     }
 
     /// How many transcripts there are.
@@ -75,8 +84,8 @@ impl Engine {
     pub(crate) fn catch_up(&self) -> Result<Freshness, EngineError> {
         let store = self.store()?;
         let found = outlook(store, &self.sources().local)?;
-        let is_behind = store.last_row()? != self.index()?.watermark();
-        if found.n_changed() == 0 && !is_behind {
+        let is_behind = self.is_behind()?;
+        if found.is_empty() && !is_behind {
             return Ok(Freshness::default());
         }
         let stale = Freshness { stale_feeds: found.n_changed() as u64, stale_bytes: found.n_bytes };
@@ -92,14 +101,37 @@ impl Engine {
     }
 }
 
-fn report(summary: Summary, n_indexed: u64) -> SyncReport {
+impl Engine {
+    /// Whether the index lacks something that the store has.
+    pub(crate) fn is_behind(&self) -> Result<bool, EngineError> {
+        let store = self.store()?;
+        let mark = self.index()?.mark();
+        Ok((mark.row, mark.reindex) != (store.last_row()?, store.last_reindex()?))
+    }
+}
+
+impl SyncReport {
+    fn add(&mut self, other: Self) {
+        self.n_feeds += other.n_feeds;
+        self.n_read += other.n_read;
+        self.n_failed += other.n_failed;
+        self.n_events += other.n_events;
+        self.n_bytes += other.n_bytes;
+        self.n_reread += other.n_reread;
+        self.n_indexed += other.n_indexed;
+        self.problems.extend(other.problems);
+    }
+}
+
+fn report(summary: Summary) -> SyncReport {
     SyncReport {
         n_feeds: summary.n_feeds,
         n_read: summary.n_read,
         n_failed: summary.n_failed,
         n_events: summary.n_events,
         n_bytes: summary.n_bytes,
-        n_indexed,
+        n_reread: summary.n_reread,
+        n_indexed: 0,
         problems: summary.problems,
     }
 }

@@ -114,9 +114,10 @@ pub fn fetch(
     }
     refresh(store, source, &origin, session).map_err(|error| match error {
         IngestError::Connector(source) => HandoffError::Workspace { source },
-        error @ (IngestError::Store(_) | IngestError::Index(_) | IngestError::Lock { .. }) => {
-            HandoffError::Ingest(error)
-        }
+        error @ (IngestError::Store(_)
+        | IngestError::Index(_)
+        | IngestError::Lock { .. }
+        | IngestError::Copy { .. }) => HandoffError::Ingest(error),
     })?;
     store.writer()?.set_revision(&origin, session, &head.revision)?;
     let copy = store

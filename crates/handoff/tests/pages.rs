@@ -62,6 +62,7 @@ impl Session {
             feed: FeedId("claude/s-1".to_owned()),
             path: None,
             origin: Self::origin(),
+            reading: 1,
             commit: Commit::Batch { after, restarted: false, batch: Box::new(batch) },
         };
         self.store.writer().expect("connects").commit(&[step]).expect("commits");

@@ -36,6 +36,9 @@ pub enum IndexError {
         /// What is wrong.
         what: String,
     },
+    /// A test made it fail.
+    #[error(transparent)]
+    Injected(#[from] ai_hist_fault::Injected),
     /// The library says no: the disk is full, a file is damaged.
     #[error("the index cannot be used: {0}")]
     Engine(#[from] TantivyError),
@@ -84,7 +87,7 @@ impl Coded for IndexError {
             Self::Damaged { .. } => {
                 Some("run `ai-hist sync`: the index is then built again".to_owned())
             }
-            Self::Busy => None,
+            Self::Busy | Self::Injected(_) => None,
         }
     }
 }

@@ -31,6 +31,15 @@ pub struct Identity {
     pub store: String,
 }
 
+/// How far the index follows the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Mark {
+    /// Every event up to this row is in.
+    pub row: u64,
+    /// Everything that was put down to be indexed again, up to this place in the list, has been.
+    pub reindex: u64,
+}
+
 /// The index, open for reading.
 #[derive(Debug)]
 pub struct Index {
@@ -64,9 +73,9 @@ impl Index {
         }
     }
 
-    /// The last row that is indexed; 0 if none is.
-    pub fn watermark(&self) -> u64 {
-        self.view().watermark()
+    /// How far it follows the store.
+    pub fn mark(&self) -> Mark {
+        self.view().mark()
     }
 
     /// Reads every byte of it and compares them with their checksums. An index that fails counts as
@@ -140,7 +149,7 @@ pub struct View {
 struct Loaded {
     commit: Option<Commit>,
     searcher: Option<Searcher>,
-    watermark: u64,
+    mark: Mark,
     /// Whether something in it turned out to be wrong when it was read.
     is_damaged: AtomicBool,
 }
@@ -153,9 +162,14 @@ impl fmt::Debug for View {
 }
 
 impl View {
+    /// How far it follows the store.
+    pub fn mark(&self) -> Mark {
+        self.loaded.mark
+    }
+
     /// The last row that is indexed here; 0 if none is.
     pub fn watermark(&self) -> u64 {
-        self.loaded.watermark
+        self.loaded.mark.row
     }
 
     /// How many events are indexed.
@@ -195,7 +209,12 @@ impl View {
     }
 
     fn empty(commit: Option<Commit>) -> Self {
-        Self::new(Loaded { commit, searcher: None, watermark: 0, is_damaged: false.into() })
+        Self::new(Loaded {
+            commit,
+            searcher: None,
+            mark: Mark::default(),
+            is_damaged: false.into(),
+        })
     }
 
     fn with_problem(mut self, problem: String) -> Self {
@@ -273,7 +292,7 @@ fn try_load(
     schema::speak(&mut index);
     let payload = index.load_metas()?.payload;
     let (schema, _) = schema::schema();
-    let Some(watermark) = payload.and_then(|it| watermark_in(&it, identity)) else {
+    let Some(mark) = payload.and_then(|it| mark_in(&it, identity)) else {
         return Ok(None);
     };
     if index.schema() != schema {
@@ -282,19 +301,22 @@ fn try_load(
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
     let searcher = Some(reader.searcher());
     let commit = Some(commit.clone());
-    Ok(Some(View::new(Loaded { commit, searcher, watermark, is_damaged: false.into() })))
+    Ok(Some(View::new(Loaded { commit, searcher, mark, is_damaged: false.into() })))
 }
 
 /// What a commit says of itself.
-pub(crate) fn payload(identity: &Identity, watermark: u64) -> String {
+pub(crate) fn payload(identity: &Identity, mark: Mark) -> String {
+    let Identity { store } = identity;
+    let Mark { row, reindex } = mark;
     format!(
-        "store={} schema={SCHEMA_VERSION} words={WORDS_VERSION} watermark={watermark}",
-        identity.store
+        "store={store} schema={SCHEMA_VERSION} words={WORDS_VERSION} row={row} reindex={reindex}"
     )
 }
 
 /// How far the commit got that says `payload`, if it is of `identity` and of this version.
-pub(crate) fn watermark_in(payload: &str, identity: &Identity) -> Option<u64> {
-    let watermark = payload.rsplit_once("watermark=")?.1.parse().ok()?;
-    (payload == self::payload(identity, watermark)).then_some(watermark)
+pub(crate) fn mark_in(payload: &str, identity: &Identity) -> Option<Mark> {
+    let (rest, reindex) = payload.rsplit_once(" reindex=")?;
+    let (_, row) = rest.rsplit_once(" row=")?;
+    let mark = Mark { row: row.parse().ok()?, reindex: reindex.parse().ok()? };
+    (payload == self::payload(identity, mark)).then_some(mark)
 }

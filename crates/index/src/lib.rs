@@ -28,7 +28,7 @@ mod writer;
 
 pub use doc::Doc;
 pub use error::IndexError;
-pub use index::{Identity, Index, View};
+pub use index::{Identity, Index, Mark, View};
 pub use plan::{Clause, ClauseTerm, Closeness, Demand, Filters, Plan};
 pub use search::{Found, Hit, Page};
 pub use words::{Place, Role, Words, ansi_end};

@@ -56,3 +56,14 @@ pub(crate) const MIN_WRITER_BYTES: usize = 15_000_000;
 /// How much memory the table of terms begins with that is made for what is not indexed yet. It
 /// grows; at this size making it costs nothing that is felt.
 pub(crate) const TAIL_TABLE_BYTES: usize = 1024 * 1024;
+
+/// How many segments of about the same size are merged into one. Fewer would be searched a little
+/// faster; but merging writes every posting again, which at 8 took a sixth of a first run.
+pub(crate) const MIN_MERGED_SEGMENTS: usize = 16;
+
+/// By how many binary orders of magnitude segments may differ that count as of the same size.
+pub(crate) const LAYER_LOG_SIZE: f64 = 2.0;
+
+/// Below how many events segments count as of the same size. Small, so that what a session gains a
+/// line at a time is merged among itself, and not with what a first run has written.
+pub(crate) const MIN_LAYER_EVENTS: u32 = 100;

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use ai_hist_model::{EventKind, Timestamp};
 
 use crate::{
-    Clause, Closeness, Demand, Doc, Filters, Identity, Index, IndexError, Page, Plan, Writer,
+    Clause, Closeness, Demand, Doc, Filters, Identity, Index, IndexError, Mark, Page, Plan, Writer,
 };
 
 const PAGE: Page = Page { limit: 100, offset: 0 };
@@ -43,7 +43,7 @@ fn filled(folder: &Path, docs: &[Doc<'_>]) -> Index {
     for doc in docs {
         writer.add(doc).expect("adds");
     }
-    writer.commit(docs.iter().map(|it| it.row).max().unwrap_or(0)).expect("commits");
+    writer.commit(up_to(docs.iter().map(|it| it.row).max().unwrap_or(0))).expect("commits");
     index
 }
 
@@ -76,6 +76,10 @@ const TEXTS: &[&str] = &[
     "see CLAUDE.md and std::vector in C++",
     "commit 3f2a9bc1d4 on main",
 ];
+
+fn up_to(row: u64) -> Mark {
+    Mark { row, reindex: 0 }
+}
 
 #[test]
 fn clauses_find_what_they_say() {
@@ -228,11 +232,11 @@ fn a_document_added_again_takes_its_place() {
     writer.add(&doc(3, "third again")).expect("adds");
     writer.remove(2);
     assert_eq!(rows(&index, &plan("old"), &[]), [1], "nothing is seen before the commit");
-    writer.commit(3).expect("commits");
+    writer.commit(up_to(3)).expect("commits");
     assert_eq!(rows(&index, &plan("old"), &[]), [0; 0]);
     assert_eq!(sorted(rows(&index, &Plan::default(), &[])), [1, 3]);
     writer.remove_session(0);
-    writer.commit(3).expect("commits");
+    writer.commit(up_to(3)).expect("commits");
     assert_eq!(rows(&index, &Plan::default(), &[]), [0; 0]);
 }
 
@@ -241,7 +245,7 @@ fn a_reader_writes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("index");
     let index = open(&folder);
-    assert_eq!((index.watermark(), rows(&index, &plan("x"), &[])), (0, vec![]));
+    assert_eq!((index.mark().row, rows(&index, &plan("x"), &[])), (0, vec![]));
     assert!(!folder.exists());
     drop(filled(&folder, &[doc(7, "x")]));
     let files = || {
@@ -251,9 +255,9 @@ fn a_reader_writes_nothing() {
     };
     let before = files();
     let reader = open(&folder);
-    assert_eq!((reader.watermark(), rows(&reader, &plan("x"), &[])), (7, vec![7]));
+    assert_eq!((reader.mark().row, rows(&reader, &plan("x"), &[])), (7, vec![7]));
     assert_eq!(files(), before);
-    assert_eq!(index.watermark(), 7, "a reader sees what another wrote");
+    assert_eq!(index.mark().row, 7, "a reader sees what another wrote");
 }
 
 #[test]
@@ -263,7 +267,7 @@ fn nobody_else_may_read_the_files() {
     let index = filled(&folder, &[doc(1, "x")]);
     let mut writer = writer(&index);
     writer.add(&doc(2, "y")).expect("adds");
-    writer.commit(2).expect("commits");
+    writer.commit(up_to(2)).expect("commits");
     #[cfg(unix)]
     for (path, metadata) in walk(dir.path()).into_iter().filter(|it| it.0 != dir.path()) {
         use std::os::unix::fs::PermissionsExt as _;
@@ -296,12 +300,12 @@ fn a_foreign_or_damaged_index_counts_as_empty_and_is_built_anew() {
         drop(filled(dir.path(), &[doc(1, "x")]));
         harm(&dir.path().join(fs::read_to_string(dir.path().join("CURRENT")).unwrap().trim()));
         let index = open(dir.path());
-        assert_eq!((index.watermark(), rows(&index, &plan("x"), &[])), (0, vec![]), "{label}");
+        assert_eq!((index.mark().row, rows(&index, &plan("x"), &[])), (0, vec![]), "{label}");
         let mut writer = writer(&index);
-        assert_eq!(writer.watermark(), 0, "{label}");
+        assert_eq!(writer.mark().row, 0, "{label}");
         writer.add(&doc(1, "x")).expect("adds");
-        writer.commit(1).expect("commits");
-        assert_eq!((index.watermark(), rows(&index, &plan("x"), &[])), (1, vec![1]), "{label}");
+        writer.commit(up_to(1)).expect("commits");
+        assert_eq!((index.mark().row, rows(&index, &plan("x"), &[])), (1, vec![1]), "{label}");
         assert_eq!(index.view().problem(), None, "{label}");
     }
 }
@@ -319,14 +323,14 @@ fn an_index_that_changed_where_nobody_looks_is_found_by_its_checksums() {
         fs::write(path, bytes).unwrap();
     }
     let reopened = open(dir.path());
-    assert_eq!(reopened.watermark(), 9);
+    assert_eq!(reopened.mark().row, 9);
     assert!(matches!(reopened.check(), Err(IndexError::Damaged { .. })));
-    assert_eq!((reopened.watermark(), rows(&reopened, &plan("user"), &[])), (0, vec![]));
+    assert_eq!((reopened.mark().row, rows(&reopened, &plan("user"), &[])), (0, vec![]));
     assert!(reopened.view().problem().is_some());
     let mut writer = writer(&reopened);
-    assert_eq!(writer.watermark(), 0);
+    assert_eq!(writer.mark().row, 0);
     writer.add(&doc(1, "user")).expect("adds");
-    writer.commit(1).expect("commits");
+    writer.commit(up_to(1)).expect("commits");
     assert_eq!(rows(&reopened, &plan("user"), &[]), [1]);
     reopened.check().expect("is whole again");
 }
@@ -352,10 +356,10 @@ fn an_index_of_another_store_is_not_used() {
     let dir = tempfile::tempdir().unwrap();
     drop(filled(dir.path(), &[doc(1, "x")]));
     let other = Index::open(dir.path(), &store("b")).expect("opens");
-    assert_eq!((other.watermark(), rows(&other, &plan("x"), &[])), (0, vec![]));
+    assert_eq!((other.mark().row, rows(&other, &plan("x"), &[])), (0, vec![]));
     assert!(other.view().problem().is_some());
     let writer = writer(&other);
-    assert_eq!(writer.watermark(), 0);
+    assert_eq!(writer.mark().row, 0);
     drop(writer);
     let generations = fs::read_dir(dir.path())
         .unwrap()
@@ -372,7 +376,7 @@ fn a_newer_version_s_index_is_left_alone() {
     fs::write(newer.join("meta.json"), "{}").unwrap();
     fs::write(dir.path().join("CURRENT"), "9.1.5\n").unwrap();
     let index = open(dir.path());
-    assert_eq!(index.watermark(), 0);
+    assert_eq!(index.mark().row, 0);
     assert!(index.view().problem().is_some());
     assert!(matches!(index.writer(WRITER_BYTES, 1), Err(IndexError::TooNew { .. })));
     assert!(newer.exists());
@@ -385,15 +389,15 @@ fn a_view_stays_while_the_index_goes_on() {
     let view = index.view();
     let mut writer = writer(&index);
     writer.add(&doc(2, "x")).expect("adds");
-    writer.commit(2).expect("commits");
+    writer.commit(up_to(2)).expect("commits");
     let count = |it: &crate::View| it.search(&plan("x"), PAGE).expect("searches").total;
     assert_eq!((view.watermark(), count(&view)), (1, 1));
     writer.restart().expect("restarts");
     assert_eq!((view.watermark(), count(&view)), (1, 1));
-    assert_eq!((index.watermark(), count(&index.view())), (0, 0));
+    assert_eq!((index.mark().row, count(&index.view())), (0, 0));
     writer.add(&doc(1, "x")).expect("adds");
-    writer.commit(1).expect("commits");
-    assert_eq!((index.watermark(), count(&index.view())), (1, 1));
+    writer.commit(up_to(1)).expect("commits");
+    assert_eq!((index.mark().row, count(&index.view())), (1, 1));
 }
 
 fn each_segment(folder: &Path, harm: fn(&Path)) {

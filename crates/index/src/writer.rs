@@ -9,12 +9,12 @@ use tantivy::{
 };
 
 use crate::{
-    Doc, Identity, Index, IndexError,
+    Doc, Identity, Index, IndexError, Mark,
     directory::PrivateDirectory,
     error::{is_passing, unless_damaged},
     folder::{Folder, Generation},
-    index::{payload, watermark_in},
-    limits::MIN_WRITER_BYTES,
+    index::{mark_in, payload},
+    limits::{LAYER_LOG_SIZE, MIN_LAYER_EVENTS, MIN_MERGED_SEGMENTS, MIN_WRITER_BYTES},
     record::{Queue, Record},
     schema::{self, Fields},
 };
@@ -28,7 +28,7 @@ pub struct Writer {
     identity: Identity,
     options: IndexWriterOptions,
     open: Open,
-    watermark: u64,
+    mark: Mark,
     /// The highest row that may be in the index already.
     last_row: u64,
     queue: Arc<Queue>,
@@ -43,7 +43,7 @@ struct Open {
 
 impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writer").field("watermark", &self.watermark).finish_non_exhaustive()
+        f.debug_struct("Writer").field("mark", &self.mark).finish_non_exhaustive()
     }
 }
 
@@ -67,15 +67,15 @@ impl Index {
         let reopened = match current.filter(|it| it.is_ours() && !self.has_condemned(*it)) {
             Some(generation) => {
                 let open = reopen(&self.folder, generation, &self.identity, &options)?;
-                open.map(|(open, watermark)| (generation, open, watermark))
+                open.map(|(open, mark)| (generation, open, mark))
             }
             None => None,
         };
-        let (generation, open, watermark) = match reopened {
+        let (generation, open, mark) = match reopened {
             Some(reopened) => reopened,
             None => {
                 let (generation, open) = begin(&self.folder, &self.identity, &options)?;
-                (generation, open, 0)
+                (generation, open, Mark::default())
             }
         };
         self.folder.remove_others(generation)?;
@@ -84,8 +84,8 @@ impl Index {
             identity: self.identity.clone(),
             options,
             open,
-            watermark,
-            last_row: watermark,
+            mark,
+            last_row: mark.row,
             queue: Arc::default(),
             _lock: lock,
         })
@@ -93,15 +93,16 @@ impl Index {
 }
 
 impl Writer {
-    /// The last row that is committed.
-    pub const fn watermark(&self) -> u64 {
-        self.watermark
+    /// How far what is committed follows the store.
+    pub const fn mark(&self) -> Mark {
+        self.mark
     }
 
     /// Adds `doc`, in place of one with the same row if there is one.
     ///
     /// Waits while too much is waiting to be indexed.
     pub fn add(&mut self, doc: &Doc<'_>) -> Result<(), IndexError> {
+        ai_hist_fault::point("index::add")?;
         // Rows come in order, so that only a row that came before has to be looked for.
         if doc.row <= self.last_row {
             self.remove(doc.row);
@@ -122,14 +123,15 @@ impl Writer {
         self.open.writer.delete_term(Term::from_field_u64(self.open.fields.session, session));
     }
 
-    /// Makes all of it durable and visible, together with how far it goes: every row up to
-    /// `watermark` is in.
-    pub fn commit(&mut self, watermark: u64) -> Result<(), IndexError> {
+    /// Makes all of it durable and visible, together with how far it goes.
+    pub fn commit(&mut self, mark: Mark) -> Result<(), IndexError> {
         let mut commit = self.open.writer.prepare_commit()?;
-        commit.set_payload(&payload(&self.identity, watermark));
+        ai_hist_fault::point("index::prepare")?;
+        commit.set_payload(&payload(&self.identity, mark));
+        ai_hist_fault::point("index::commit")?;
         commit.commit()?;
-        self.watermark = watermark;
-        self.last_row = self.last_row.max(watermark);
+        self.mark = mark;
+        self.last_row = self.last_row.max(mark.row);
         Ok(())
     }
 
@@ -137,7 +139,7 @@ impl Writer {
     pub fn restart(&mut self) -> Result<(), IndexError> {
         let (generation, open) = begin(&self.folder, &self.identity, &self.options)?;
         self.open = open;
-        self.watermark = 0;
+        self.mark = Mark::default();
         self.last_row = 0;
         self.folder.remove_others(generation)
     }
@@ -157,29 +159,29 @@ fn reopen(
     generation: Generation,
     identity: &Identity,
     options: &IndexWriterOptions,
-) -> Result<Option<(Open, u64)>, IndexError> {
+) -> Result<Option<(Open, Mark)>, IndexError> {
     let (schema, fields) = schema::schema();
     let path = folder.path_of(generation);
-    let usable = || -> Result<Option<(tantivy::Index, u64)>, TantivyError> {
+    let usable = || -> Result<Option<(tantivy::Index, Mark)>, TantivyError> {
         let files = MmapDirectory::open(&path)?;
         let mut index = tantivy::Index::open(PrivateDirectory { files, path: path.clone() })?;
         schema::speak(&mut index);
         let payload = index.load_metas()?.payload;
-        let watermark = payload.and_then(|it| watermark_in(&it, identity));
+        let mark = payload.and_then(|it| mark_in(&it, identity));
         // That every segment can be opened is found out by opening them.
         for segment in index.searchable_segments()? {
             tantivy::SegmentReader::open(&segment)?;
         }
-        Ok(watermark.filter(|_| index.schema() == schema).map(|it| (index, it)))
+        Ok(mark.filter(|_| index.schema() == schema).map(|it| (index, it)))
     };
-    let (index, watermark) = match unless_damaged(usable) {
+    let (index, mark) = match unless_damaged(usable) {
         Some(Ok(Some(usable))) => usable,
         Some(Err(error)) if is_passing(&error) => return Err(error.into()),
         Some(Ok(None) | Err(_)) | None => return Ok(None),
     };
     let writer = start(&index, options)?;
     writer.garbage_collect_files().wait()?;
-    Ok(Some((Open { writer, fields }, watermark)))
+    Ok(Some((Open { writer, fields }, mark)))
 }
 
 /// Makes an empty generation and publishes it.
@@ -197,8 +199,9 @@ fn begin(
     schema::speak(&mut index);
     let mut writer = start(&index, options)?;
     let mut commit = writer.prepare_commit()?;
-    commit.set_payload(&payload(identity, 0));
+    commit.set_payload(&payload(identity, Mark::default()));
     commit.commit()?;
+    ai_hist_fault::point("index::publish")?;
     folder.publish(generation)?;
     Ok((generation, Open { writer, fields }))
 }
@@ -208,6 +211,10 @@ fn start(
     options: &IndexWriterOptions,
 ) -> Result<IndexWriter<Record>, IndexError> {
     let writer = index.writer_with_options(options.clone())?;
-    writer.set_merge_policy(Box::new(LogMergePolicy::default()));
+    let mut policy = LogMergePolicy::default();
+    policy.set_min_num_segments(MIN_MERGED_SEGMENTS);
+    policy.set_min_layer_size(MIN_LAYER_EVENTS);
+    policy.set_level_log_size(LAYER_LOG_SIZE);
+    writer.set_merge_policy(Box::new(policy));
     Ok(writer)
 }

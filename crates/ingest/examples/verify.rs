@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             expected = zstd::decode_all(&expected[..])?;
         }
         let mut restored = Vec::new();
-        store.restore(&account, &mut restored)?;
+        store.restore(&account, account.generation, &mut restored)?;
         if restored == expected {
             n_same += 1;
         } else {

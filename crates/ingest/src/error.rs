@@ -20,6 +20,15 @@ pub enum IngestError {
     /// A connector could not bring a session up to date.
     #[error(transparent)]
     Connector(#[from] ConnectorError),
+    /// What is archived could not be put into a file to be read again.
+    #[error("cannot read `{}` again from the archive", path.display())]
+    Copy {
+        /// The transcript.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// The lock file cannot be used.
     #[error("cannot lock `{}`", path.display())]
     Lock {
@@ -37,7 +46,7 @@ impl Coded for IngestError {
             Self::Store(error) => error.code(),
             Self::Index(error) => error.code(),
             Self::Connector(error) => error.code(),
-            Self::Lock { .. } => ErrorCode::StoreUnavailable,
+            Self::Lock { .. } | Self::Copy { .. } => ErrorCode::StoreUnavailable,
         }
     }
 
@@ -46,7 +55,9 @@ impl Coded for IngestError {
             Self::Store(error) => error.hint(),
             Self::Index(error) => error.hint(),
             Self::Connector(error) => error.hint(),
-            Self::Lock { .. } => Some("check that the state folder may be written".to_owned()),
+            Self::Lock { .. } | Self::Copy { .. } => {
+                Some("check that the state folder may be written and has room".to_owned())
+            }
         }
     }
 }

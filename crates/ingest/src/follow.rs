@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, hash_map::Entry};
 
-use ai_hist_index::{Doc, Index};
-use ai_hist_store::{Origin, SessionRow, Store, StoredEvent, StoredSession};
+use ai_hist_index::{Doc, Index, IndexError, Mark, Writer};
+use ai_hist_model::EventKind;
+use ai_hist_store::{Copied, EventWords, Origin, SessionRow, Store, StoredSession};
 
 use crate::{
     IngestError, Phase, Progress,
-    limits::{INDEX_WRITER_BYTES, MAX_COMMIT_EVENTS, MAX_FOLLOW_EVENTS},
+    limits::{INDEX_WRITER_BYTES, MAX_COMMIT_EVENTS, MAX_FOLLOW_EVENTS, MAX_REINDEX_SESSIONS},
 };
 
 /// Indexes what the store has and the index has not. Gives how many events that was.
@@ -18,86 +19,173 @@ pub fn follow(
     index: &Index,
     on_progress: &dyn Fn(Progress),
 ) -> Result<u64, IngestError> {
-    let last = store.last_row()?;
-    if index.watermark() == last {
+    let last = end(store)?;
+    if index.mark() == last {
         return Ok(0);
     }
+    ai_hist_fault::point("ingest::follow").map_err(IndexError::from)?;
     let mut writer = index.writer(INDEX_WRITER_BYTES, 1)?;
-    if last < writer.watermark() {
+    if last.row < writer.mark().row || last.reindex < writer.mark().reindex {
         // The store is an older one, brought back from a backup: the index knows of what it lost.
         writer.restart()?;
     }
-    let first = writer.watermark();
-    let mut sessions = HashMap::new();
-    let mut row = first;
-    let mut n_uncommitted = 0;
-    let mut n_events = 0;
-    loop {
-        let events = store.events_after(row, MAX_FOLLOW_EVENTS)?;
-        let Some(newest) = events.last().map(|it| it.row) else { break };
-        for event in &events {
-            if let Some(session) = session(store, &mut sessions, event.session)? {
-                writer.add(&doc(event, session))?;
-            }
-        }
-        row = newest;
-        n_events += events.len() as u64;
-        n_uncommitted += events.len() as u64;
-        if MAX_COMMIT_EVENTS <= n_uncommitted {
-            writer.commit(row)?;
-            n_uncommitted = 0;
-        }
-        let (done, total) = (row - first, last.max(row) - first);
-        on_progress(Progress { phase: Phase::Indexing, done, total });
+    let first = writer.mark();
+    let mut following =
+        Following { store, writer, sessions: HashMap::new(), mark: first, n_uncommitted: 0 };
+    let mut n_events = following.again()?;
+    while let Some(n) = following.on()? {
+        n_events += n;
+        let (done, total) = (following.mark.row - first.row, last.row.max(following.mark.row));
+        on_progress(Progress { phase: Phase::Indexing, done, total: total - first.row });
     }
     // The last row may have been removed again; what is indexed goes up to it all the same.
-    let row = row.max(last);
-    if 0 < n_uncommitted || writer.watermark() != row {
-        writer.commit(row)?;
+    following.mark.row = following.mark.row.max(last.row);
+    if following.mark != following.writer.mark() {
+        following.commit()?;
     }
-    writer.close()?;
+    following.writer.close()?;
     Ok(n_events)
 }
 
-/// What a document says of its session, looked up once for each.
-fn session<'a>(
-    store: &Store,
-    known: &'a mut HashMap<SessionRow, Option<StoredSession>>,
-    row: SessionRow,
-) -> Result<Option<&'a StoredSession>, IngestError> {
-    let session = match known.entry(row) {
-        Entry::Occupied(entry) => entry.into_mut(),
-        Entry::Vacant(entry) => {
-            let session = store.session_of_row(row)?;
-            entry.insert(match session {
-                Some(session) if is_shadowed(store, &session)? => None,
-                session => session,
-            })
-        }
-    };
-    Ok(session.as_ref())
+/// How far there is to follow.
+pub(crate) fn end(store: &Store) -> Result<Mark, IngestError> {
+    Ok(Mark { row: store.last_row()?, reindex: store.last_reindex()? })
 }
 
-/// Whether the session is a fetched copy of one that this machine has itself: it would be found
-/// twice.
+/// An index on its way.
+struct Following<'a> {
+    store: &'a Store,
+    writer: Writer,
+    sessions: HashMap<SessionRow, Option<Known>>,
+    mark: Mark,
+    n_uncommitted: u64,
+}
+
+/// What a document says of its session.
+struct Known {
+    agent: String,
+    project: String,
+}
+
+impl Following<'_> {
+    /// Indexes anew the sessions that were put down for it, as far as they are indexed.
+    fn again(&mut self) -> Result<u64, IngestError> {
+        let mut n_events = 0;
+        loop {
+            let entries = self.store.reindex_after(self.mark.reindex, MAX_REINDEX_SESSIONS)?;
+            let Some(last) = entries.last().map(|it| it.id) else { return Ok(n_events) };
+            let mut sessions: Vec<SessionRow> = entries.iter().map(|it| it.session).collect();
+            sessions.sort_unstable();
+            sessions.dedup();
+            for session in sessions {
+                self.writer.remove_session(session.0.unsigned_abs());
+                n_events += self.session_again(session)?;
+            }
+            self.mark.reindex = last;
+            self.n_uncommitted += 1;
+        }
+    }
+
+    /// Adds the events of a session that had been indexed before.
+    fn session_again(&mut self, session: SessionRow) -> Result<u64, IngestError> {
+        let Some(known) = known(self.store, session)? else { return Ok(0) };
+        let (writer, row) = (&mut self.writer, self.mark.row);
+        let mut added = Ok(0);
+        let mut from = 0;
+        loop {
+            let n = self.store.words_of_session(session, from, MAX_FOLLOW_EVENTS, &mut |it| {
+                if it.row <= row {
+                    add(writer, it, &known, &mut added);
+                }
+            })?;
+            if n == 0 {
+                return added;
+            }
+            from += n as u64;
+        }
+    }
+
+    /// Goes on in commit order. `None` at the end.
+    fn on(&mut self) -> Result<Option<u64>, IngestError> {
+        let (store, writer, sessions) = (self.store, &mut self.writer, &mut self.sessions);
+        let mut added = Ok(0);
+        let last = store.words_after(self.mark.row, MAX_FOLLOW_EVENTS, &mut |it| {
+            let known = match sessions.entry(it.session) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => match known(store, it.session) {
+                    Ok(known) => entry.insert(known),
+                    Err(error) => {
+                        added = Err(error);
+                        return;
+                    }
+                },
+            };
+            if let Some(known) = known {
+                add(writer, it, known, &mut added);
+            }
+        })?;
+        let n_added = added?;
+        let Some(last) = last else { return Ok(None) };
+        self.mark.row = last;
+        self.n_uncommitted += n_added;
+        if MAX_COMMIT_EVENTS <= self.n_uncommitted {
+            self.commit()?;
+        }
+        Ok(Some(n_added))
+    }
+
+    fn commit(&mut self) -> Result<(), IngestError> {
+        self.writer.commit(self.mark)?;
+        self.n_uncommitted = 0;
+        Ok(())
+    }
+}
+
+/// Adds an event, unless adding failed before or the session it was copied from has it.
+fn add(
+    writer: &mut Writer,
+    event: &EventWords<'_>,
+    session: &Known,
+    added: &mut Result<u64, IngestError>,
+) {
+    let Ok(n_added) = added else { return };
+    if event.copied == Copied::Shared {
+        return;
+    }
+    let is_call = event.kind == EventKind::ToolCall;
+    let doc = Doc {
+        row: event.row,
+        session: event.session.0.unsigned_abs(),
+        kind: event.kind,
+        agent: &session.agent,
+        project: &session.project,
+        at: event.at,
+        tool: if is_call { event.name } else { "" },
+        path: event.path,
+        text: event.text,
+    };
+    match writer.add(&doc) {
+        Ok(()) => *n_added += 1,
+        Err(error) => *added = Err(error.into()),
+    }
+}
+
+/// What a document says of its session. `None` if the session is gone, or is a fetched copy of one
+/// that this machine has itself: it would be found twice.
+fn known(store: &Store, row: SessionRow) -> Result<Option<Known>, IngestError> {
+    let Some(session) = store.session_of_row(row)? else { return Ok(None) };
+    if is_shadowed(store, &session)? {
+        return Ok(None);
+    }
+    Ok(Some(Known {
+        agent: session.facts.key.agent.as_str().to_owned(),
+        project: session.facts.cwd.unwrap_or_default(),
+    }))
+}
+
 fn is_shadowed(store: &Store, session: &StoredSession) -> Result<bool, IngestError> {
     if session.origin.is_local() {
         return Ok(false);
     }
     Ok(store.session(&Origin::local(), &session.facts.key)?.is_some())
-}
-
-fn doc<'a>(event: &'a StoredEvent, session: &'a StoredSession) -> Doc<'a> {
-    let doc = Doc {
-        row: event.row,
-        session: event.session.0.unsigned_abs(),
-        kind: event.kind,
-        agent: session.facts.key.agent.as_str(),
-        project: session.facts.cwd.as_deref().unwrap_or_default(),
-        at: event.at,
-        tool: "",
-        path: "",
-        text: "",
-    };
-    doc.with_body(&event.body)
 }

@@ -13,13 +13,17 @@ mod lead;
 mod limits;
 mod pass;
 mod refresh;
+mod reparse;
 mod sync;
+mod watch;
 
 pub use error::IngestError;
 pub use follow::follow;
 pub use lead::Lead;
 pub use refresh::refresh;
+pub use reparse::reparse;
 pub use sync::{Outlook, Phase, Progress, Summary, outlook, sync};
+pub use watch::{Keeper, Means, Outcome, Resignation, WatchMode, WatchSetup, WatchState, Watcher};
 
 use ai_hist_connector::Connector;
 use ai_hist_model::ConnectorId;

@@ -20,8 +20,8 @@ pub fn refresh(
     let mut writer = store.writer()?;
     for feed in &feeds {
         let state = store.feed_state(&source.id, &feed.id)?;
-        let pass =
-            Pass { source, origin: origin.clone(), feed, cursor: state.and_then(|it| it.cursor) };
+        let cursor = state.and_then(|it| it.cursor);
+        let pass = Pass { source, origin: origin.clone(), feed, cursor, is_rewritten: false };
         let mut stored = Ok(());
         let read = pass.run(&mut |step| {
             stored = keep(&mut writer, origin, session, step);

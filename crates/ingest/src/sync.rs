@@ -12,13 +12,14 @@ use std::{
 };
 
 use ai_hist_connector::Feed;
-use ai_hist_model::{Coded as _, Cursor};
-use ai_hist_store::{Commit, Origin, Step, Store, StoreError, Taken};
+use ai_hist_model::{Coded as _, Stamp};
+use ai_hist_store::{Commit, FeedState, Origin, Step, Store, StoreError, Taken};
 
 use crate::{
-    Source,
+    IngestError, Source,
     limits::{MAX_QUEUED_STEPS, MAX_READERS, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_STEPS},
-    pass::Pass,
+    pass::{Pass, is_rewritten},
+    reparse::reparse,
 };
 
 /// How far a sync has come.
@@ -26,7 +27,7 @@ use crate::{
 pub struct Progress {
     /// What is being done.
     pub phase: Phase,
-    /// Units done: bytes while reading, events while indexing.
+    /// Units done: bytes while reading, transcripts while reading again, events while indexing.
     pub done: u64,
     /// Units there are.
     pub total: u64,
@@ -37,6 +38,8 @@ pub struct Progress {
 pub enum Phase {
     /// Transcripts are read.
     Reading,
+    /// What is archived is read again, because this version understands more of it.
+    Rereading,
     /// Events are indexed.
     Indexing,
 }
@@ -54,6 +57,8 @@ pub struct Summary {
     pub n_events: u64,
     /// Raw bytes read and archived.
     pub n_bytes: u64,
+    /// Feeds that were read again from the archive.
+    pub n_reread: u64,
     /// Places that could not be looked at, and connectors that failed, with the reason.
     pub problems: Vec<String>,
 }
@@ -62,6 +67,8 @@ pub struct Summary {
 #[derive(Debug)]
 pub struct Outlook<'a> {
     jobs: Vec<Job<'a>>,
+    /// Feeds that an older version of their connector has read.
+    outdated: Vec<(&'a Source, i64)>,
     /// Connectors whose set of feeds has changed.
     moved: Vec<(&'a Source, HashSet<String>)>,
     /// Feeds that exist.
@@ -79,14 +86,39 @@ impl Outlook<'_> {
         self.jobs.len()
     }
 
+    /// Whether there is nothing to be done.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty() && self.moved.is_empty() && self.outdated.is_empty()
+    }
+
     /// Leaves out the oldest feeds, so that about `n_bytes` remain to be read.
     pub fn keep_newest(&mut self, n_bytes: u64) {
+        let _ = self.split_off_oldest(n_bytes);
+    }
+
+    /// Takes the oldest feeds out, so that about `n_bytes` remain to be read; at least one feed
+    /// does.
+    #[must_use]
+    pub fn split_off_oldest(&mut self, n_bytes: u64) -> Self {
         let mut sum = 0;
-        self.jobs.retain(|it| {
+        let n_kept = self.jobs.iter().take_while(|it| {
+            let is_first = sum == 0;
             sum += it.n_bytes;
-            sum <= n_bytes
+            is_first || sum <= n_bytes
         });
-        self.n_bytes = self.jobs.iter().map(|it| it.n_bytes).sum();
+        let n_kept = n_kept.count();
+        let jobs = self.jobs.split_off(n_kept);
+        let bytes = |jobs: &[Job<'_>]| jobs.iter().map(|it| it.n_bytes).sum();
+        self.n_bytes = bytes(&self.jobs);
+        Self {
+            n_bytes: bytes(&jobs),
+            jobs,
+            outdated: Vec::new(),
+            moved: Vec::new(),
+            n_feeds: 0,
+            problems: Vec::new(),
+        }
     }
 }
 
@@ -94,14 +126,20 @@ impl Outlook<'_> {
 struct Job<'a> {
     source: &'a Source,
     feed: Feed,
-    cursor: Option<Cursor>,
+    state: Option<FeedState>,
     n_bytes: u64,
 }
 
 /// Looks at what has changed. Reads names and metadata only.
 pub fn outlook<'a>(store: &Store, sources: &'a [Source]) -> Result<Outlook<'a>, StoreError> {
-    let mut found =
-        Outlook { jobs: Vec::new(), moved: Vec::new(), n_feeds: 0, n_bytes: 0, problems: vec![] };
+    let mut found = Outlook {
+        jobs: Vec::new(),
+        outdated: Vec::new(),
+        moved: Vec::new(),
+        n_feeds: 0,
+        n_bytes: 0,
+        problems: vec![],
+    };
     for source in sources {
         let discovery = match source.connector.discover() {
             Ok(discovery) => discovery,
@@ -111,7 +149,10 @@ pub fn outlook<'a>(store: &Store, sources: &'a [Source]) -> Result<Outlook<'a>, 
                 continue;
             }
         };
-        let states = store.feed_states(&source.id)?;
+        let mut states = store.feed_states(&source.id)?;
+        let reading = source.connector.reading();
+        let is_old = |it: &&FeedState| it.reading != reading && it.cursor.is_some();
+        found.outdated.extend(states.values().filter(is_old).map(|it| (source, it.row)));
         let is_whole = discovery.problems.is_empty();
         for problem in discovery.problems {
             found.problems.push(format!("{}: {}", problem.path.display(), problem.reason));
@@ -126,23 +167,26 @@ pub fn outlook<'a>(store: &Store, sources: &'a [Source]) -> Result<Outlook<'a>, 
         }
         for feed in discovery.feeds {
             found.n_feeds += 1;
-            let state = states.get(&feed.id);
-            let stamp = feed.stamp.map(|it| (it.n_bytes, it.modified_ms));
-            let is_done = state.is_some_and(|it| it.stamp == stamp && !it.has_problem);
-            if is_done && stamp.is_some() {
+            let state = states.remove(&feed.id);
+            if state.as_ref().is_some_and(|it| it.is_hidden || is_read(it, feed.stamp)) {
                 continue;
             }
-            let read = state.and_then(|it| it.stamp).map_or(0, |it| it.0);
-            let size = stamp.map_or(0, |it| it.0);
+            let read = state.as_ref().and_then(|it| it.stamp).map_or(0, |it| it.n_bytes);
+            let size = feed.stamp.map_or(0, |it| it.n_bytes);
             let n_bytes = size.checked_sub(read).unwrap_or(size);
             found.n_bytes += n_bytes;
-            let cursor = state.and_then(|it| it.cursor.clone());
-            found.jobs.push(Job { source, feed, cursor, n_bytes });
+            found.jobs.push(Job { source, feed, state, n_bytes });
         }
     }
+    found.outdated.sort_by_key(|it| it.1);
     // What people ask for first is what happened last.
     found.jobs.sort_by_key(|it| Reverse(it.feed.stamp.map_or(0, |it| it.modified_ms)));
     Ok(found)
+}
+
+/// Whether nothing has happened to a feed since its end was reached.
+fn is_read(state: &FeedState, stamp: Option<Stamp>) -> bool {
+    stamp.is_some() && state.stamp == stamp && !state.has_problem && !state.is_gone
 }
 
 /// Reads what has changed into the store, the newest first.
@@ -150,7 +194,7 @@ pub fn sync(
     store: &Store,
     outlook: Outlook<'_>,
     on_progress: &dyn Fn(Progress),
-) -> Result<Summary, StoreError> {
+) -> Result<Summary, IngestError> {
     let mut summary = Summary {
         n_feeds: outlook.n_feeds,
         n_read: outlook.jobs.len() as u64,
@@ -162,6 +206,7 @@ pub fn sync(
         writer.mark_present(&source.id, &|name| present.contains(name))?;
     }
     drop(writer);
+    summary.n_reread = reread(store, &outlook.outdated, on_progress)?;
     if outlook.jobs.is_empty() {
         return Ok(summary);
     }
@@ -175,7 +220,7 @@ pub fn sync(
         for _ in 0..n_readers {
             let sender = sender.clone();
             let (jobs, done) = (&jobs, &done);
-            scope.spawn(move || read_all(jobs, &sender, done));
+            scope.spawn(move || read_all(store, jobs, &sender, done));
         }
         drop(sender);
         // The writer owns the receiver: if it fails, the readers' next step is refused, and they end.
@@ -190,7 +235,29 @@ pub fn sync(
     Ok(summary)
 }
 
+/// Reads again what an older version of its connector has read.
+fn reread(
+    store: &Store,
+    outdated: &[(&Source, i64)],
+    on_progress: &dyn Fn(Progress),
+) -> Result<u64, IngestError> {
+    let folder = store.path().parent().unwrap_or(store.path());
+    let mut done = HashSet::new();
+    for (source, feed) in outdated {
+        if done.contains(feed) {
+            continue;
+        }
+        let cluster = store.cluster(*feed)?;
+        reparse(store, source, &cluster, folder)?;
+        done.extend(cluster.feeds.iter().map(|it| it.id));
+        let total = outdated.len() as u64;
+        on_progress(Progress { phase: Phase::Rereading, done: done.len() as u64, total });
+    }
+    Ok(done.len() as u64)
+}
+
 fn read_all(
+    store: &Store,
     jobs: &Mutex<std::vec::IntoIter<Job<'_>>>,
     sender: &SyncSender<Step>,
     done: &AtomicU64,
@@ -200,11 +267,14 @@ fn read_all(
         let job = jobs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
         let Some(job) = job else { return };
         let mut counted = 0;
+        let stamp = job.state.as_ref().and_then(|it| it.stamp);
         let pass = Pass {
             source: job.source,
             origin: Origin::local(),
             feed: &job.feed,
-            cursor: job.cursor,
+            cursor: job.state.and_then(|it| it.cursor),
+            // If the store cannot say, the cursor decides.
+            is_rewritten: is_rewritten(store, job.source, &job.feed, stamp).unwrap_or(false),
         };
         let outcome = pass.run(&mut |step| {
             if let Commit::Batch { batch, .. } = &step.commit {

@@ -44,7 +44,7 @@ fn check(spec: &ConnectorSpec) {
                 expected = zstd::decode_all(&expected[..]).expect("unpacks");
             }
             let mut restored = Vec::new();
-            store.restore(&account, &mut restored).expect("restores");
+            store.restore(&account, account.generation, &mut restored).expect("restores");
             assert!(restored == expected, "{} came back otherwise", path.display());
             let counted: u64 = account.tally.iter().map(|it| it.n).sum();
             let n_torn = u64::from(0 < account.n_rest);

@@ -87,6 +87,10 @@ error_codes! {
     ConnectorConfigInvalid = "CONNECTOR_CONFIG_INVALID", Config;
     /// A transcript could not be read.
     ConnectorReadFailed = "CONNECTOR_READ_FAILED", Unavailable;
+    /// A file that would be written back is there, and differs.
+    RestoreConflict = "RESTORE_CONFLICT", Request;
+    /// A file could not be written.
+    WriteFailed = "WRITE_FAILED", Unavailable;
     /// The agent cannot do what was asked.
     ConnectorUnsupported = "CONNECTOR_UNSUPPORTED", Request;
     /// The store could not be opened or written.

@@ -17,10 +17,12 @@ pub struct Event {
     pub body: EventBody,
     /// The record it was read from.
     pub span: Span,
+    /// Whether the transcript says that it was copied from the session that this one comes from.
+    pub inherited: bool,
 }
 
 impl Event {
-    /// An event named `key` in `session`.
+    /// An event named `key` in `session`, its own.
     #[must_use]
     pub fn new(
         session: SessionId,
@@ -30,7 +32,8 @@ impl Event {
         body: EventBody,
         span: Span,
     ) -> Self {
-        Self { id: EventId::derive(session, key), session, at, author, body, span }
+        let id = EventId::derive(session, key);
+        Self { id, session, at, author, body, span, inherited: false }
     }
 
     /// The kind that people and programs filter by.

@@ -1,6 +1,6 @@
 //! How a transcript reaches us: a stretch at a time, with a place to go on from.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, fs::Metadata, time::UNIX_EPOCH};
 
 use crate::{Event, SessionFacts, Usage, limits::MAX_CURSOR_BYTES};
 
@@ -12,6 +12,44 @@ impl fmt::Display for FeedId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// What tells cheaply that a feed has not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// Its size.
+    pub n_bytes: u64,
+    /// When it was last written, in milliseconds since the Unix epoch; 0 if unknown.
+    pub modified_ms: i64,
+    /// What else tells one state of a file from another: which file it is, and when the system
+    /// saw it change, which no program can set back. 0 where the system does not say.
+    pub changed: i64,
+}
+
+impl Stamp {
+    /// The stamp of a file.
+    #[must_use]
+    pub fn of(metadata: &Metadata) -> Self {
+        let modified = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+        let modified_ms = modified.and_then(|it| i64::try_from(it.as_millis()).ok());
+        Self {
+            n_bytes: metadata.len(),
+            modified_ms: modified_ms.unwrap_or(0),
+            changed: changed(metadata),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn changed(metadata: &Metadata) -> i64 {
+    use std::os::unix::fs::MetadataExt as _;
+    let nanoseconds = metadata.ctime().wrapping_mul(1_000_000_000) + metadata.ctime_nsec();
+    nanoseconds ^ metadata.ino().cast_signed().rotate_left(32)
+}
+
+#[cfg(not(unix))]
+const fn changed(_metadata: &Metadata) -> i64 {
+    0
 }
 
 /// A place in a feed, in its connector's own words. Opaque to everyone else, and durable.

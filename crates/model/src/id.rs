@@ -133,6 +133,9 @@ impl fmt::Display for SessionId {
 }
 
 /// Our name for an event: a function of its session and its native key.
+///
+/// It is the key's own hash, turned by the session's id. So the id that the same event has in
+/// another session, of which this one is a copy, follows from the id alone: [`EventId::within`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(Uuid);
 
@@ -158,7 +161,14 @@ impl EventId {
     /// Derives the id, so that reading the same transcript again changes nothing.
     #[must_use]
     pub fn derive(session: SessionId, key: &NativeEventKey) -> Self {
-        Self(Uuid::new_v5(&session.0, key.0.as_bytes()))
+        let key = Uuid::new_v5(&NAMESPACE, key.0.as_bytes());
+        Self(Uuid::from_u128(key.as_u128() ^ session.0.as_u128()))
+    }
+
+    /// The id that this event of `from` has in `to`, where that holds a copy of it.
+    #[must_use]
+    pub fn within(self, from: SessionId, to: SessionId) -> Self {
+        Self(Uuid::from_u128(self.0.as_u128() ^ from.0.as_u128() ^ to.0.as_u128()))
     }
 }
 
@@ -171,6 +181,20 @@ impl fmt::Display for EventId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_of_an_event_is_known_by_its_id() {
+        let session = |name: &str| {
+            let native = NativeSessionId::parse(name).expect("is harmless");
+            SessionId::derive(&AgentId::from_static("claude"), &native)
+        };
+        let key = NativeEventKey("b3".to_owned());
+        let (one, other) = (session("one"), session("other"));
+        let id = EventId::derive(one, &key);
+        assert_ne!(id, EventId::derive(other, &key));
+        assert_eq!(id.within(one, other), EventId::derive(other, &key));
+        assert_eq!(id.within(one, one), id);
+    }
 
     #[test]
     fn hostile_session_ids_are_refused() {

@@ -13,7 +13,7 @@ mod time;
 
 pub use error_code::{Class, Coded, ErrorCode, message_with_causes};
 pub use event::{Author, Change, Event, EventBody, EventKind, ToolOutcome};
-pub use feed::{Batch, Cursor, FeedId, Skipped, Span, Tally};
+pub use feed::{Batch, Cursor, FeedId, Skipped, Span, Stamp, Tally};
 pub use id::{AgentId, ConnectorId, EventId, NativeEventKey, NativeSessionId, SessionId};
 pub use session::{Lineage, Relation, SessionFacts, SessionKey, Title, TitleOrigin, Usage};
 pub use time::Timestamp;

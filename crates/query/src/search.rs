@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ai_hist_index::{Doc, Filters, Index, IndexError, Page, Plan, View};
 use ai_hist_model::{EventBody, EventKind, NativeSessionId, SessionKey, Timestamp};
-use ai_hist_store::{Origin, SessionRow, Store, StoredEvent, StoredSession};
+use ai_hist_store::{Copied, Origin, SessionRow, Store, StoredEvent, StoredSession};
 
 use crate::{
     Query, QueryError, Snippet, Terms,
@@ -248,6 +248,10 @@ fn hits(
     let mut scores: HashMap<u64, f64> = found.iter().map(|it| (it.row, it.score)).collect();
     let mut hits = Vec::with_capacity(rows.len());
     for event in sessions.store.events_by_row(&rows)? {
+        // It has turned out to be a copy since it was indexed.
+        if event.copied == Copied::Shared {
+            continue;
+        }
         sessions.learn(event.session)?;
         let Some(session) = sessions.get(event.session) else { continue };
         hits.push(Hit {
@@ -305,7 +309,11 @@ impl Sessions<'_> {
         self.known.get(&row)?.as_ref()
     }
 
+    /// Nothing for a copy: it is found where it was copied from.
     fn doc<'e>(&'e self, event: &'e StoredEvent) -> Option<Doc<'e>> {
+        if event.copied == Copied::Shared {
+            return None;
+        }
         let session = self.get(event.session)?;
         let doc = Doc {
             row: event.row,

@@ -1,6 +1,6 @@
 //! What a search promises, from the store and the index together.
 
-use ai_hist_index::{Doc, Identity, Index};
+use ai_hist_index::{Doc, Identity, Index, Mark};
 use ai_hist_model::{
     AgentId, Author, Batch, Coded as _, ConnectorId, Cursor, ErrorCode, Event, EventBody,
     EventKind, FeedId, NativeEventKey, NativeSessionId, SessionFacts, SessionKey, Span, Tally,
@@ -53,6 +53,7 @@ impl Machine {
             feed: FeedId(key.to_string()),
             path: None,
             origin: Origin::local(),
+            reading: 1,
             commit: Commit::Batch { after: None, restarted: false, batch: Box::new(batch) },
         };
         self.store.writer().expect("connects").commit(&[step]).expect("commits");
@@ -61,7 +62,7 @@ impl Machine {
     /// Indexes what is not indexed, up to `last_row`.
     fn index_to(&self, last_row: u64) {
         let mut writer = self.index.writer(15_000_000, 1).expect("takes the place");
-        for event in self.store.events_after(writer.watermark(), 1_000).expect("reads") {
+        for event in self.store.events_after(writer.mark().row, 1_000).expect("reads") {
             if event.row <= last_row {
                 let session =
                     self.store.session_of_row(event.session).expect("reads").expect("is there");
@@ -79,7 +80,7 @@ impl Machine {
                 writer.add(&doc.with_body(&event.body)).expect("adds");
             }
         }
-        writer.commit(last_row).expect("commits");
+        writer.commit(Mark { row: last_row, reindex: 0 }).expect("commits");
     }
 
     fn try_search(

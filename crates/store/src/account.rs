@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, path::PathBuf};
 
-use ai_hist_model::{ConnectorId, Cursor, FeedId, Skipped};
+use ai_hist_model::{ConnectorId, Cursor, FeedId, Skipped, Stamp};
 use rusqlite::{Connection, Row};
 
 use crate::{Store, StoreError, statements as sql};
@@ -31,28 +31,47 @@ pub struct TallyRow {
     pub kind: String,
     /// How many.
     pub n: u64,
+    /// Of an unknown kind: where the first one begins.
+    pub example: Option<u64>,
 }
 
 /// How far a feed has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedState {
+    /// Its row.
+    pub row: i64,
     /// Its cursor; `None` if nothing was read yet.
     pub cursor: Option<Cursor>,
-    /// Size and time when its end was last reached.
-    pub stamp: Option<(u64, i64)>,
+    /// What its file was like when its end was last reached.
+    pub stamp: Option<Stamp>,
     /// Whether the source had stopped listing it.
     pub is_gone: bool,
     /// Whether the last pass failed.
     pub has_problem: bool,
+    /// Whether it is left unread, because the user wants it kept out.
+    pub is_hidden: bool,
+    /// The version of its connector's reading when it was read.
+    pub reading: u32,
+}
+
+impl FeedAccount {
+    /// Whether something was read of it.
+    #[must_use]
+    pub const fn is_read(&self) -> bool {
+        self.cursor.is_some()
+    }
 }
 
 impl FeedState {
     fn of(account: &FeedAccount) -> Self {
         Self {
+            row: account.id,
             cursor: account.cursor.clone(),
             stamp: account.stamp,
             is_gone: account.is_gone,
             has_problem: account.problem.is_some(),
+            is_hidden: account.is_hidden,
+            reading: account.reading,
         }
     }
 }
@@ -70,8 +89,8 @@ pub struct FeedAccount {
     pub path: Option<PathBuf>,
     /// How often it was rewritten.
     pub generation: i64,
-    /// Size and time when its end was last reached.
-    pub stamp: Option<(u64, i64)>,
+    /// What its file was like when its end was last reached.
+    pub stamp: Option<Stamp>,
     /// Whether the source has stopped listing it. Its history stays.
     pub is_gone: bool,
     /// Why the last pass failed.
@@ -82,6 +101,10 @@ pub struct FeedAccount {
     pub tally: Vec<TallyRow>,
     /// Where the damaged ones are; the first hundred.
     pub skipped: Vec<Skipped>,
+    /// Whether it is left unread, because the user wants it kept out.
+    pub is_hidden: bool,
+    /// The version of its connector's reading when it was read.
+    pub reading: u32,
     pub(crate) cursor: Option<Cursor>,
 }
 
@@ -120,6 +143,15 @@ impl Store {
         Ok(feeds.iter().map(|it| (FeedId(it.name.clone()), FeedState::of(it))).collect())
     }
 
+    /// One feed, without its tally.
+    pub fn account(
+        &self,
+        connector: &ConnectorId,
+        feed: &FeedId,
+    ) -> Result<Option<FeedAccount>, StoreError> {
+        self::feed(&*self.connection()?, connector, feed)
+    }
+
     /// The account of every feed.
     pub fn accounts(&self) -> Result<Vec<FeedAccount>, StoreError> {
         let db = self.connection()?;
@@ -134,7 +166,8 @@ impl Store {
                     _ => TallyClass::Damaged,
                 };
                 let n: i64 = row.get(2)?;
-                Ok(TallyRow { class, kind: row.get(1)?, n: n.unsigned_abs() })
+                let example = row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs);
+                Ok(TallyRow { class, kind: row.get(1)?, n: n.unsigned_abs(), example })
             })?;
             feed.tally = rows.collect::<Result<_, _>>()?;
             let mut skipped = db.prepare_cached(sql::SELECT_SKIPPED)?;
@@ -180,7 +213,7 @@ pub(crate) fn feeds_of(
     read_feeds(db, sql::SELECT_FEEDS_OF_CONNECTOR, [connector.as_str()])
 }
 
-fn read_feeds(
+pub(crate) fn read_feeds(
     db: &Connection,
     sql: &str,
     parameters: impl rusqlite::Params,
@@ -198,15 +231,18 @@ fn read_feed(row: &Row<'_>) -> Result<FeedAccount, rusqlite::Error> {
         path: row.get::<_, Option<String>>(3)?.map(PathBuf::from),
         generation: row.get(4)?,
         cursor: row.get::<_, Option<String>>(5)?.map(Cursor::new),
-        stamp: stamp(row.get(6)?, row.get(7)?),
-        is_gone: row.get(8)?,
-        problem: row.get(9)?,
-        n_rest: row.get::<_, i64>(10)?.unsigned_abs(),
+        stamp: stamp(row.get(6)?, row.get(7)?, row.get(8)?),
+        is_gone: row.get(9)?,
+        problem: row.get(10)?,
+        n_rest: row.get::<_, i64>(11)?.unsigned_abs(),
         tally: Vec::new(),
         skipped: Vec::new(),
+        reading: row.get(12)?,
+        is_hidden: row.get::<_, i64>(13)? != 0,
     })
 }
 
-fn stamp(n_bytes: Option<i64>, modified_ms: Option<i64>) -> Option<(u64, i64)> {
-    Some((n_bytes?.unsigned_abs(), modified_ms?))
+fn stamp(n_bytes: Option<i64>, modified_ms: Option<i64>, changed: Option<i64>) -> Option<Stamp> {
+    let n_bytes = n_bytes?.unsigned_abs();
+    Some(Stamp { n_bytes, modified_ms: modified_ms?, changed: changed.unwrap_or(0) })
 }

@@ -1,48 +1,182 @@
-//! Giving back the bytes that were read.
+//! Keeping every byte that was read, and giving it back.
 
-use std::io::Write;
+use std::io::{Read, Write};
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{FeedAccount, Store, StoreError, body, statements as sql};
+use crate::{
+    FeedAccount, Store, StoreError, codec,
+    limits::{MAX_CHUNK_BYTES, MIN_CHUNK_BYTES},
+    statements as sql,
+};
+
+/// Appends `bytes` to what is kept of a generation of a feed.
+///
+/// A last chunk that is small is made anew with them: so a transcript that grows a line at a time
+/// does not end up as a chunk a line, and what one more line costs does not grow with it.
+pub(crate) fn append(
+    db: &Connection,
+    feed: i64,
+    generation: i64,
+    bytes: &[u8],
+) -> Result<(), StoreError> {
+    let last = db
+        .prepare_cached(sql::SELECT_LAST_CHUNK)?
+        .query_row((feed, generation), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+        .optional()?;
+    let (first_byte, joined) = match last {
+        Some((first_byte, n_bytes)) if n_bytes < MIN_CHUNK_BYTES => {
+            let mut joined = chunk(db, feed, generation, first_byte)?;
+            joined.extend_from_slice(bytes);
+            (first_byte, Some(joined))
+        }
+        Some((first_byte, n_bytes)) => (first_byte + n_bytes, None),
+        None => (0, None),
+    };
+    let mut at = first_byte;
+    let mut insert = db.prepare_cached(sql::INSERT_ARCHIVE)?;
+    for part in joined.as_deref().unwrap_or(bytes).chunks(MAX_CHUNK_BYTES) {
+        insert.execute(params![feed, generation, at, part.len(), codec::pack(part)?])?;
+        at += i64::try_from(part.len()).unwrap_or(i64::MAX);
+    }
+    Ok(())
+}
+
+/// How many bytes are kept of a generation of a feed.
+pub(crate) fn end(db: &Connection, feed: i64, generation: i64) -> Result<i64, StoreError> {
+    let end = db
+        .prepare_cached(sql::SELECT_LAST_CHUNK)?
+        .query_row((feed, generation), |row| Ok(row.get::<_, i64>(0)? + row.get::<_, i64>(1)?))
+        .optional()?;
+    Ok(end.unwrap_or(0))
+}
+
+/// The chunk that holds the byte `at` of a generation, and where it begins.
+pub(crate) fn chunk_at(
+    db: &Connection,
+    feed: i64,
+    generation: i64,
+    at: u64,
+) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+    let at = i64::try_from(at).unwrap_or(i64::MAX);
+    let found = db
+        .prepare_cached(sql::SELECT_CHUNK_AT)?
+        .query_row((feed, generation, at), |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+        })
+        .optional()?;
+    let Some((first_byte, packed)) = found else { return Ok(None) };
+    Ok(Some((first_byte.unsigned_abs(), codec::unpack(&packed)?)))
+}
+
+fn chunk(
+    db: &Connection,
+    feed: i64,
+    generation: i64,
+    first_byte: i64,
+) -> Result<Vec<u8>, StoreError> {
+    let packed: Vec<u8> = db
+        .prepare_cached(sql::SELECT_CHUNK)?
+        .query_row((feed, generation, first_byte), |row| row.get(0))?;
+    codec::unpack(&packed)
+}
+
+/// Whether the next bytes of `file` are `kept`.
+fn reads_as(file: &mut dyn Read, kept: &[u8], block: &mut Vec<u8>) -> bool {
+    block.resize(kept.len(), 0);
+    file.read_exact(block).is_ok() && block == kept
+}
 
 impl Store {
-    /// Writes every byte that was read of the present generation of `feed`, the torn end
-    /// included. Gives the number of bytes.
-    pub fn restore(&self, feed: &FeedAccount, to: &mut dyn Write) -> Result<u64, StoreError> {
+    /// Writes every byte that was read of one generation of `feed`; of the present one the torn
+    /// end included. Gives the number of bytes.
+    pub fn restore(
+        &self,
+        feed: &FeedAccount,
+        generation: i64,
+        to: &mut dyn Write,
+    ) -> Result<u64, StoreError> {
         let fail = |source| StoreError::Open {
             path: feed.path.clone().unwrap_or_else(|| feed.name.clone().into()),
             source,
         };
+        let mut n_bytes = self.each_chunk(feed, generation, &mut |chunk| {
+            to.write_all(chunk).map_err(fail)?;
+            Ok(true)
+        })?;
+        if let Some(rest) = self.rest(feed, generation)? {
+            to.write_all(&rest).map_err(fail)?;
+            n_bytes += rest.len() as u64;
+        }
+        Ok(n_bytes)
+    }
+
+    /// Writes the whole records that were read of one generation of `feed`: not its torn end.
+    pub fn restore_records(
+        &self,
+        feed: &FeedAccount,
+        generation: i64,
+        to: &mut dyn Write,
+    ) -> Result<u64, StoreError> {
+        let fail = |source| StoreError::Open { path: feed.name.clone().into(), source };
+        self.each_chunk(feed, generation, &mut |chunk| {
+            to.write_all(chunk).map_err(fail)?;
+            Ok(true)
+        })
+    }
+
+    /// Whether `file` is, byte for byte, what was read of the present generation of `feed`.
+    pub fn is_kept(&self, feed: &FeedAccount, file: &mut dyn Read) -> Result<bool, StoreError> {
+        let mut is_same = true;
+        let mut block = Vec::new();
+        self.each_chunk(feed, feed.generation, &mut |chunk| {
+            is_same = reads_as(file, chunk, &mut block);
+            Ok(is_same)
+        })?;
+        if is_same && let Some(rest) = self.rest(feed, feed.generation)? {
+            is_same = reads_as(file, &rest, &mut block);
+        }
+        Ok(is_same && matches!(file.read(&mut [0]), Ok(0)))
+    }
+
+    /// Gives the chunks of a generation in order, until `take` says false.
+    fn each_chunk(
+        &self,
+        feed: &FeedAccount,
+        generation: i64,
+        take: &mut dyn FnMut(&[u8]) -> Result<bool, StoreError>,
+    ) -> Result<u64, StoreError> {
         let db = self.connection()?;
         let mut select = db.prepare_cached(sql::SELECT_ARCHIVE)?;
         let mut at: u64 = 0;
         loop {
             let from = i64::try_from(at).unwrap_or(i64::MAX);
             let chunk = select
-                .query_row(params![feed.id, feed.generation, from], |row| {
+                .query_row(params![feed.id, generation, from], |row| {
                     Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
                 })
                 .optional()?;
-            let Some((first_byte, packed)) = chunk else { break };
+            let Some((first_byte, packed)) = chunk else { return Ok(at) };
             if first_byte.unsigned_abs() != at {
                 return Err(StoreError::Damaged {
                     what: format!("the archive of `{}` lacks byte {at}", feed.name),
                 });
             }
-            let bytes = body::unpack(&packed)?;
-            to.write_all(&bytes).map_err(fail)?;
+            let bytes = codec::unpack(&packed)?;
             at += bytes.len() as u64;
+            if !take(&bytes)? {
+                return Ok(at);
+            }
         }
-        let rest: Option<Vec<u8>> = db
+    }
+
+    fn rest(&self, feed: &FeedAccount, generation: i64) -> Result<Option<Vec<u8>>, StoreError> {
+        let db = self.connection()?;
+        let rest: Option<Option<Vec<u8>>> = db
             .prepare_cached(sql::SELECT_REST)?
-            .query_row((feed.id, feed.generation), |row| row.get(0))?;
-        if let Some(packed) = rest {
-            let bytes = body::unpack(&packed)?;
-            to.write_all(&bytes).map_err(fail)?;
-            at += bytes.len() as u64;
-        }
-        Ok(at)
+            .query_row((feed.id, generation), |row| row.get(0))
+            .optional()?;
+        rest.flatten().map(|packed| codec::unpack(&packed)).transpose()
     }
 
     /// How many bytes the archive holds, as they were and as they are stored.

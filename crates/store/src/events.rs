@@ -47,14 +47,59 @@ pub struct StoredEvent {
     pub feed: Option<(i64, i64)>,
     /// The record in that feed.
     pub span: Span,
+    /// How it stands to the session that this one comes from.
+    pub copied: Copied,
+}
+
+/// Whether an event was copied from the session that its own comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Copied {
+    /// No, or it is not known.
+    No,
+    /// The transcript says so; that session is not here.
+    Stated,
+    /// That session has it: here it is neither counted nor indexed.
+    Shared,
+}
+
+impl Copied {
+    const fn from_number(number: i64) -> Self {
+        match number {
+            0 => Self::No,
+            1 => Self::Stated,
+            _ => Self::Shared,
+        }
+    }
+}
+
+/// What the index needs to know of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventWords<'a> {
+    /// Its place in commit order.
+    pub row: u64,
+    /// Its session's row.
+    pub session: SessionRow,
+    /// Its kind.
+    pub kind: EventKind,
+    /// When it happened.
+    pub at: Option<Timestamp>,
+    /// The tool's name of a call, the marker's, or empty.
+    pub name: &'a str,
+    /// The file that was changed, or empty.
+    pub path: &'a str,
+    /// The words.
+    pub text: &'a str,
+    /// Whether the session that this one comes from has it too.
+    pub copied: Copied,
 }
 
 impl StoredEvent {
     /// The event as `session` has it.
     #[must_use]
     pub fn into_event(self, session: SessionId) -> Event {
-        let Self { id, at, author, body, span, .. } = self;
-        Event { id, session, at, author, body, span }
+        let Self { id, at, author, body, span, copied, .. } = self;
+        let inherited = copied != Copied::No;
+        Event { id, session, at, author, body, span, inherited }
     }
 }
 
@@ -165,6 +210,46 @@ impl Store {
         self.read(sql::SELECT_EVENTS_AFTER_ROW, params![number(row), limit])
     }
 
+    /// Gives the words of at most `limit` events after `row` in commit order to `take`. Gives the
+    /// last row that it gave; `None` if there was none.
+    pub fn words_after(
+        &self,
+        row: u64,
+        limit: usize,
+        take: &mut dyn FnMut(&EventWords<'_>),
+    ) -> Result<Option<u64>, StoreError> {
+        let db = self.connection()?;
+        let mut pages = Pages::default();
+        let mut select = db.prepare_cached(sql::SELECT_WORDS_AFTER_ROW)?;
+        let mut rows = select.query(params![number(row), limit])?;
+        let mut last = None;
+        while let Some(row) = rows.next()? {
+            last = Some(visit(&db, &mut pages, row, take)?);
+        }
+        Ok(last)
+    }
+
+    /// Gives the words of a session's events from number `from` on to `take`, at most `limit`.
+    /// Gives how many these were.
+    pub fn words_of_session(
+        &self,
+        session: SessionRow,
+        from: u64,
+        limit: usize,
+        take: &mut dyn FnMut(&EventWords<'_>),
+    ) -> Result<usize, StoreError> {
+        let db = self.connection()?;
+        let mut pages = Pages::default();
+        let mut select = db.prepare_cached(sql::SELECT_WORDS_OF_SESSION)?;
+        let mut rows = select.query(params![session.0, number(from), limit])?;
+        let mut n_events = 0;
+        while let Some(row) = rows.next()? {
+            visit(&db, &mut pages, row, take)?;
+            n_events += 1;
+        }
+        Ok(n_events)
+    }
+
     /// Events by row; rows that are not there are left out.
     pub fn events_by_row(&self, rows: &[u64]) -> Result<Vec<StoredEvent>, StoreError> {
         let db = self.connection()?;
@@ -237,12 +322,13 @@ fn read(db: &Connection, pages: &mut Pages, row: &Row<'_>) -> Result<StoredEvent
     let number: i64 = row.get("kind")?;
     let kind = EventKind::from_number(number)
         .ok_or_else(|| StoreError::Damaged { what: format!("{number} is no kind of event") })?;
-    let place = Place {
-        page: row.get("body")?,
-        start: row.get("body_start")?,
-        n_bytes: row.get("body_bytes")?,
+    let feed: Option<i64> = row.get("feed")?;
+    let from = match feed {
+        Some(feed) => Some((feed, row.get("generation")?)),
+        None => None,
     };
-    let text = pages.text(db, place)?;
+    let place = Place::of(row.get("body")?, row.get("body_start")?, row.get("body_bytes")?);
+    let text = pages.text(db, place, from)?.into_owned();
     let author = match row.get("author")? {
         1_i64 => Author::Person,
         2 => Author::Model { name: row.get("model")? },
@@ -255,7 +341,6 @@ fn read(db: &Connection, pages: &mut Pages, row: &Row<'_>) -> Result<StoredEvent
         n_bytes: row.get::<_, i64>("n_bytes")?.unsigned_abs(),
     };
     let session = SessionRow(row.get("session")?);
-    let feed: Option<i64> = row.get("feed")?;
     Ok(StoredEvent {
         row: row.get::<_, i64>("row")?.unsigned_abs(),
         session,
@@ -266,11 +351,35 @@ fn read(db: &Connection, pages: &mut Pages, row: &Row<'_>) -> Result<StoredEvent
         author,
         body: body(kind, row, text)?,
         span,
-        feed: match feed {
-            Some(feed) => Some((feed, row.get("generation")?)),
-            None => None,
-        },
+        feed: from,
+        copied: Copied::from_number(row.get("copied")?),
     })
+}
+
+fn visit(
+    db: &Connection,
+    pages: &mut Pages,
+    row: &Row<'_>,
+    take: &mut dyn FnMut(&EventWords<'_>),
+) -> Result<u64, StoreError> {
+    let number: i64 = row.get(2)?;
+    let kind = EventKind::from_number(number)
+        .ok_or_else(|| StoreError::Damaged { what: format!("{number} is no kind of event") })?;
+    let place = Place::of(row.get(6)?, row.get(7)?, row.get(8)?);
+    let from = row.get::<_, Option<i64>>(10)?.zip(Some(row.get(11)?));
+    let text = pages.text(db, place, from)?;
+    let commit_row = row.get::<_, i64>(0)?.unsigned_abs();
+    take(&EventWords {
+        row: commit_row,
+        session: SessionRow(row.get(1)?),
+        kind,
+        at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
+        name: row.get_ref(4)?.as_str_or_null().unwrap_or_default().unwrap_or_default(),
+        path: row.get_ref(5)?.as_str_or_null().unwrap_or_default().unwrap_or_default(),
+        text: &text,
+        copied: Copied::from_number(row.get(9)?),
+    });
+    Ok(commit_row)
 }
 
 fn body(kind: EventKind, row: &Row<'_>, text: String) -> Result<EventBody, StoreError> {

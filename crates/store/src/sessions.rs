@@ -53,7 +53,9 @@ pub struct StoredSession {
     pub ended: Option<Timestamp>,
     /// How many events it has; the next one gets this number.
     pub n_events: u64,
-    /// How many of them are prompts.
+    /// How many of them are copies that stand in the session it comes from.
+    pub n_copied: u64,
+    /// How many are prompts, copies not counted.
     pub n_prompts: u64,
     /// The beginning of its first prompt, on one line.
     pub first_prompt: Option<String>,
@@ -151,23 +153,32 @@ impl Store {
     }
 }
 
+/// A session that is in the store.
+pub(crate) struct Known {
+    pub(crate) row: i64,
+    /// How many events it has: the next one's number.
+    pub(crate) n_events: i64,
+}
+
 pub(crate) fn id_of(
     db: &Connection,
     origin: &Origin,
     session: SessionId,
-) -> Result<Option<(i64, i64)>, StoreError> {
+) -> Result<Option<Known>, StoreError> {
     let mut select = db.prepare_cached(sql::SELECT_SESSION_ID)?;
     let parameters = (origin.as_str(), session.as_bytes());
-    Ok(select.query_row(parameters, |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    let read = |row: &Row<'_>| Ok(Known { row: row.get(0)?, n_events: row.get(1)? });
+    Ok(select.query_row(parameters, read).optional()?)
 }
 
 pub(crate) fn upsert(
     db: &Connection,
     origin: &Origin,
     facts: &SessionFacts,
-) -> Result<(), StoreError> {
+) -> Result<i64, StoreError> {
     let lineage = facts.lineage.as_ref();
-    db.prepare_cached(sql::UPSERT_SESSION)?.execute(params![
+    let id = facts.key.id();
+    let parameters = params![
         origin.as_str(),
         facts.key.agent.as_str(),
         facts.key.native.as_str(),
@@ -186,9 +197,9 @@ pub(crate) fn upsert(
             Relation::SubAgent => 1,
             Relation::Fork => 2,
         }),
-        facts.key.id().as_bytes(),
-    ])?;
-    Ok(())
+        id.as_bytes(),
+    ];
+    Ok(db.prepare_cached(sql::UPSERT_SESSION)?.query_row(parameters, |row| row.get(0))?)
 }
 
 const fn rank(origin: TitleOrigin) -> i64 {
@@ -209,7 +220,7 @@ fn one(
     rows.next()?.map(read).transpose()
 }
 
-fn many(
+pub(crate) fn many(
     db: &Connection,
     sql: &str,
     parameters: impl rusqlite::Params,
@@ -261,6 +272,7 @@ fn read(row: &Row<'_>) -> Result<StoredSession, StoreError> {
         started: row.get::<_, Option<i64>>("started_ms")?.map(Timestamp),
         ended: Some(row.get::<_, i64>("ended_ms")?).filter(|it| *it != 0).map(Timestamp),
         n_events: row.get::<_, i64>("n_events")?.unsigned_abs(),
+        n_copied: row.get::<_, i64>("n_copied")?.unsigned_abs(),
         n_prompts: row.get::<_, i64>("n_prompts")?.unsigned_abs(),
         first_prompt: row.get("first_prompt")?,
         revision: row.get("revision")?,

@@ -2,8 +2,8 @@
 
 use ai_hist_model::{
     AgentId, Author, Batch, Change, ConnectorId, Cursor, Event, EventBody, EventKind, FeedId,
-    NativeEventKey, NativeSessionId, SessionFacts, SessionKey, Skipped, Span, Tally, Timestamp,
-    Title, TitleOrigin, ToolOutcome, Usage,
+    NativeEventKey, NativeSessionId, SessionFacts, SessionKey, Skipped, Span, Stamp, Tally,
+    Timestamp, Title, TitleOrigin, ToolOutcome, Usage,
 };
 use ai_hist_store::{Commit, Origin, SessionPage, Step, Store, Taken, TallyClass};
 
@@ -51,6 +51,7 @@ fn of_feed(feed: &str, commit: Commit) -> Step {
         feed: FeedId(feed.to_owned()),
         path: None,
         origin: Origin::local(),
+        reading: 1,
         commit,
     }
 }
@@ -131,7 +132,7 @@ fn a_rewritten_feed_keeps_what_it_gave_and_begins_a_new_generation() {
     assert_eq!(account.generation, 1);
     assert_eq!(account.tally.iter().map(|it| it.n).sum::<u64>(), 1);
     let mut restored = Vec::new();
-    fixture.store.restore(account, &mut restored).expect("restores");
+    fixture.store.restore(account, account.generation, &mut restored).expect("restores");
     assert_eq!(restored, b"new\n");
 }
 
@@ -139,18 +140,19 @@ fn a_rewritten_feed_keeps_what_it_gave_and_begins_a_new_generation() {
 fn the_archive_gives_back_every_byte_and_the_torn_end() {
     let fixture = fixture();
     fixture.commit(&[step(None, batch(vec![prompt("a")], b"one\n", "1"))]);
-    let end = Commit::End { stamp: Some((10, 7)), rest: b"tor".to_vec() };
+    let stamp = Stamp { n_bytes: 10, modified_ms: 7, changed: 1 };
+    let end = Commit::End { stamp: Some(stamp), rest: b"tor".to_vec() };
     fixture.commit(&[step(Some("1"), batch(vec![prompt("b")], b"two\n", "2")), of_feed("f", end)]);
     let account = &fixture.store.accounts().expect("reads")[0];
     let mut restored = Vec::new();
-    fixture.store.restore(account, &mut restored).expect("restores");
+    fixture.store.restore(account, account.generation, &mut restored).expect("restores");
     assert_eq!(restored, b"one\ntwo\ntor");
-    assert_eq!((account.n_rest, account.stamp), (3, Some((10, 7))));
+    assert_eq!((account.n_rest, account.stamp), (3, Some(stamp)));
     // The line is finished: what was the torn end is archived once.
     fixture.commit(&[step(Some("2"), batch(vec![prompt("c")], b"torn\n", "3"))]);
     let account = &fixture.store.accounts().expect("reads")[0];
     let mut restored = Vec::new();
-    fixture.store.restore(account, &mut restored).expect("restores");
+    fixture.store.restore(account, account.generation, &mut restored).expect("restores");
     assert_eq!(restored, b"one\ntwo\ntorn\n");
 }
 

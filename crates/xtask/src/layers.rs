@@ -9,17 +9,18 @@ use crate::{
 /// reviewed as one.
 const LAYERS: &[(&str, &[&str])] = &[
     ("model", &[]),
+    ("fault", &[]),
     ("redact", &[]),
     ("connector", &["model"]),
-    ("store", &["model"]),
-    ("index", &["model"]),
+    ("store", &["model", "fault"]),
+    ("index", &["model", "fault"]),
     ("connector-testkit", &["connector"]),
-    ("ingest", &["model", "connector", "store", "index"]),
+    ("ingest", &["model", "fault", "connector", "store", "index"]),
     ("query", &["model", "store", "index"]),
     ("handoff", &["model", "connector", "store", "ingest", "redact"]),
     ("engine", &["model", "connector", "store", "index", "ingest", "query", "redact", "handoff"]),
     ("mcp", &["model", "engine"]),
-    ("ai-hist", &["model", "connector", "catalog", "engine", "mcp"]),
+    ("ai-hist", &["model", "fault", "connector", "catalog", "engine", "mcp"]),
     ("xtask", &[]),
 ];
 

@@ -55,6 +55,15 @@ pub(super) fn read(scribe: &mut Scribe, line: &Line<'_>) -> Fate {
     let kind = Cow::Owned(format!("attachment/{word}"));
     match word {
         "queued_command" => queued(scribe, line, &attachment, kind),
+        // What a hook printed, if it is for the model. What it gave as JSON has an attachment of
+        // its own.
+        "hook_success" => match attachment.content.and_then(content).filter(|it| !it.is_empty()) {
+            Some(text) => {
+                scribe.event(line, Part::WHOLE, Author::Harness, EventBody::Message { text });
+                Fate::Understood(kind)
+            }
+            None => Fate::Ignored(kind),
+        },
         "hook_non_blocking_error" | "hook_error_during_execution" | "hook_blocking_error" => {
             let text = [attachment.hook_name.words(), attachment.stderr.words()];
             let mut text: Vec<&str> = text.into_iter().flatten().collect();
@@ -66,6 +75,7 @@ pub(super) fn read(scribe: &mut Scribe, line: &Line<'_>) -> Fate {
         | "directory"
         | "edited_text_file"
         | "edited_image_file"
+        | "bagel_console"
         | "diagnostics"
         | "selected_lines_in_ide"
         | "opened_file_in_ide"

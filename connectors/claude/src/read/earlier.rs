@@ -12,7 +12,7 @@ use std::{
 use ai_hist_connector::jsonl;
 use memchr::memmem;
 
-use super::record::{Block, Content, Record};
+use super::record::{Block, Content, Meta, Record};
 use crate::limits::{
     MAX_CALL_DISTANCE_BYTES, MAX_HEAD_BYTES, MAX_LEAF_DISTANCE_BYTES, MAX_QUEUE_DISTANCE_BYTES,
 };
@@ -69,6 +69,12 @@ impl Earlier {
         memmem::rfind(&bytes, needle.as_bytes()).is_some()
     }
 
+    /// Whether a line that begins with `line` stands before byte `end`.
+    pub(super) fn has_line(&self, end: u64, line: &str) -> bool {
+        let bytes = self.window(end, MAX_LEAF_DISTANCE_BYTES).unwrap_or_default();
+        memmem::rfind(&bytes, format!("\n{line}").as_bytes()).is_some()
+    }
+
     /// The records before byte `end` among which a queued prompt stands.
     pub(super) fn queue(&self, end: u64) -> Vec<u8> {
         self.window(end, MAX_QUEUE_DISTANCE_BYTES).unwrap_or_default()
@@ -83,8 +89,12 @@ impl Earlier {
         let mut lines = BufReader::new(file.take(MAX_HEAD_BYTES));
         let mut line = Vec::new();
         while lines.read_until(b'\n', &mut line).is_ok_and(|n_bytes| n_bytes != 0) {
+            // Every record of a conversation has an id. Most files begin with one.
+            if memmem::find(&line, b"\"uuid\":\"").is_some() {
+                break;
+            }
             let text = jsonl::text(&line);
-            if let Ok(record) = serde_json::from_str::<Record<'_>>(&text) {
+            if let Ok(record) = serde_json::from_str::<Meta<'_>>(&text) {
                 if record.kind.words() != Some("summary") {
                     break;
                 }

@@ -23,7 +23,6 @@ const META: &[&str] = &[
     "last-prompt",
     "mode",
     "permission-mode",
-    "tag",
     "tools-used",
 ];
 
@@ -34,7 +33,6 @@ const ATTACHMENTS: &[&str] = &[
     "attachment/already_read_file",
     "attachment/auto_mode",
     "attachment/auto_mode_exit",
-    "attachment/bagel_console",
     "attachment/budget_usd",
     "attachment/command_permissions",
     "attachment/compact_file_reference",
@@ -50,7 +48,6 @@ const ATTACHMENTS: &[&str] = &[
     "attachment/dynamic_skill",
     "attachment/environment",
     "attachment/hook_cancelled",
-    "attachment/hook_success",
     "attachment/invoked_skills",
     "attachment/mcp_instructions_delta",
     "attachment/model",

@@ -7,6 +7,7 @@ use ai_hist_connector::model::TitleOrigin;
 
 use super::{
     kind, queue,
+    record::Meta,
     scribe::{Fate, Line, Part, Scribe},
 };
 
@@ -14,14 +15,14 @@ pub(super) fn read(scribe: &mut Scribe, line: &Line<'_>, word: &str) -> Fate {
     if let Some(kind) = kind::meta_of_no_content(word) {
         return Fate::Ignored(Cow::Borrowed(kind));
     }
-    let record = line.record;
+    let record = Meta::of(line.text);
     match word {
         "ai-title" => title(scribe, "ai-title", record.ai_title.words(), TitleOrigin::Generated),
         "custom-title" => {
             title(scribe, "custom-title", record.custom_title.words(), TitleOrigin::Person)
         }
-        queue::KIND => queue::read(scribe, line),
-        "summary" => summary(scribe, line),
+        queue::KIND => queue::read(scribe, line, &record),
+        "summary" => summary(scribe, line, &record),
         "agent-name" => match record.agent_name.words() {
             Some(name) => {
                 scribe.session.note_nickname(name, &mut scribe.page.facts);
@@ -29,6 +30,11 @@ pub(super) fn read(scribe: &mut Scribe, line: &Line<'_>, word: &str) -> Fate {
             }
             None => Fate::Ignored(Cow::Borrowed("agent-name")),
         },
+        // It is written again with every pass of the program.
+        "tag" if scribe.earlier.has_line(line.span.first_byte, line.text) => {
+            Fate::Ignored(Cow::Borrowed("tag"))
+        }
+        "tag" => marker(scribe, line, "tag", record.tag.words()),
         "pr-link" => marker(scribe, line, "pr-link", record.pr_url.words()),
         "relocated" => marker(scribe, line, "relocated", record.relocated_cwd.words()),
         "continued-in" => {
@@ -72,8 +78,7 @@ fn title(scribe: &mut Scribe, kind: &'static str, text: Option<&str>, origin: Ti
 /// A summary is of the session that its leaf stands in. At the head of a file there are those of
 /// other sessions, which say nothing of this one; and where history was copied, those of the
 /// records that follow, which the leaf then tells.
-fn summary(scribe: &mut Scribe, line: &Line<'_>) -> Fate {
-    let record = line.record;
+fn summary(scribe: &mut Scribe, line: &Line<'_>, record: &Meta<'_>) -> Fate {
     let (Some(text), Some(leaf)) = (record.summary.words(), record.leaf_uuid.words()) else {
         return Fate::Ignored(Cow::Borrowed("summary"));
     };

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::{
     earlier::Earlier,
     prompt::Marks,
+    record::Meta,
     scalar::Scalar,
     scribe::{Fate, Line, Part, Scribe},
     user,
@@ -23,9 +24,9 @@ pub(super) const KIND: &str = "queue-operation";
 /// The version from which on a prompt that leaves the queue stands elsewhere too.
 const ELSEWHERE_TOO: [u64; 3] = [2, 1, 90];
 
-pub(super) fn read(scribe: &mut Scribe, line: &Line<'_>) -> Fate {
+pub(super) fn read(scribe: &mut Scribe, line: &Line<'_>, record: &Meta<'_>) -> Fate {
     let ignored = Fate::Ignored(Cow::Borrowed(KIND));
-    if line.record.operation.words() != Some("remove") {
+    if record.operation.words() != Some("remove") {
         return ignored;
     }
     let Some(text) = only_here(&scribe.earlier, line.span.first_byte) else {

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 use super::scalar::{Object, Scalar};
 
-/// A record of any kind. Which fields it has, its kind and the agent's version decide; all others
-/// are absent.
+/// A record of any kind, with the fields that those of the conversation have. Which it has, its kind
+/// and the agent's version decide; all others are absent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Record<'a> {
@@ -57,13 +57,20 @@ pub(super) struct Record<'a> {
     pub(super) tool_use_result: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) attachment: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) data: Object<Typed<'a>>,
     /// Of an assistant record a word, of a system record an object.
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) content: Scalar<'a>,
+}
+
+/// The fields of a record that stands outside the conversation. They are apart from [`Record`],
+/// which every line is read as, to keep that small.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Meta<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Scalar<'a>,
     #[serde(borrow)]
     pub(super) operation: Scalar<'a>,
     #[serde(borrow)]
@@ -85,7 +92,18 @@ pub(super) struct Record<'a> {
     #[serde(borrow)]
     pub(super) relocated_cwd: Scalar<'a>,
     #[serde(borrow)]
+    pub(super) tag: Scalar<'a>,
+    #[serde(borrow)]
     pub(super) worktree_session: Object<Worktree<'a>>,
+    #[serde(borrow)]
+    pub(super) data: Object<Typed<'a>>,
+}
+
+impl<'a> Meta<'a> {
+    /// Reads `text` once more, which is a record.
+    pub(super) fn of(text: &'a str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
 }
 
 /// Where a user record comes from.

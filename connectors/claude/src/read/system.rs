@@ -3,9 +3,13 @@
 use std::borrow::Cow;
 
 use ai_hist_connector::model::{Author, EventBody};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
+    output,
+    record::{Content, Meta},
+    scalar::Scalar,
     scribe::{Fate, Line, Part, Scribe},
     user,
 };
@@ -16,9 +20,12 @@ pub(super) fn read(scribe: &mut Scribe, line: &Line<'_>) -> Fate {
     let subtype = line.record.subtype.words();
     let (name, text) = match subtype {
         // Until 1.0.90 there were no subtypes.
-        None | Some("informational" | "memory_saved" | "agents_killed" | "permission_retry") => {
-            marker("notice")
-        }
+        None
+        | Some(
+            "informational" | "memory_saved" | "agents_killed" | "permission_retry"
+            | "bridge_status",
+        ) => marker("notice"),
+        Some("stop_hook_summary") => ("hook-error", complaints(line.text)),
         Some("model_refusal_fallback") => marker("model-fallback"),
         Some("api_error") => ("error", error(line).unwrap_or_else(|| marker("").1)),
         Some("local_command") => {
@@ -30,7 +37,8 @@ pub(super) fn read(scribe: &mut Scribe, line: &Line<'_>) -> Fate {
             };
         }
         Some("away_summary" | "scheduled_task_fire") => {
-            let Some(text) = text.or(line.record.summary.words()) else {
+            let record = Meta::of(line.text);
+            let Some(text) = text.or(record.summary.words()) else {
                 return Fate::Ignored(kind(subtype));
             };
             let body = EventBody::Message { text: text.to_owned() };
@@ -41,9 +49,7 @@ pub(super) fn read(scribe: &mut Scribe, line: &Line<'_>) -> Fate {
         Some(
             "compact_boundary"
             | "microcompact_boundary"
-            | "stop_hook_summary"
             | "turn_duration"
-            | "bridge_status"
             | "api_metrics"
             | "file_snapshot"
             | "thinking",
@@ -66,6 +72,23 @@ fn kind(subtype: Option<&str>) -> Cow<'static, str> {
         Some(subtype) => Cow::Owned(format!("system/{subtype}")),
         None => Cow::Borrowed("system"),
     }
+}
+
+/// What the hooks at the end of a turn complained of; nothing as a rule.
+fn complaints(record: &str) -> String {
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    struct Summary<'a> {
+        #[serde(borrow)]
+        hook_errors: Content<'a>,
+        #[serde(borrow)]
+        stop_reason: Scalar<'a>,
+    }
+    let summary: Summary<'_> = serde_json::from_str(record).unwrap_or_default();
+    let errors = output::text(&summary.hook_errors);
+    let parts = [Some(errors.as_str()), summary.stop_reason.words()];
+    let parts: Vec<&str> = parts.into_iter().flatten().filter(|it| !it.is_empty()).collect();
+    parts.join("\n")
 }
 
 /// The innermost message of an error, which the layers it went through have wrapped.

@@ -1,10 +1,8 @@
 //! The format of August 2025 and before: items without an envelope, and a head that says little.
 
-use serde::Deserialize;
-use serde_json::Error;
-
 use super::{
-    fact::{Git, state_git},
+    fact::state_git,
+    json::{Json, Malformed},
     scribe::{Scribe, Verdict},
     state::Mark,
 };
@@ -12,17 +10,12 @@ use super::{
 /// Reads the first record: `{id, timestamp, instructions, git?}`.
 ///
 /// Where the session began is not in it, but in the `<environment_context>` that follows.
-pub(super) fn head(whole: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct Head<'a> {
-        #[serde(borrow)]
-        git: Option<Git<'a>>,
-    }
-    let head: Head<'_> = serde_json::from_str(whole)?;
+pub(super) fn head(whole: Json<'_>, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let [git] = whole.fields(["git"])?;
     to.state.set(Mark::HasMeta);
     to.facts();
-    if let Some(git) = head.git {
-        state_git(to, git);
+    if let Some(git) = git {
+        state_git(to, git)?;
     }
     Ok(Verdict::understood("head"))
 }

@@ -3,53 +3,15 @@
 use std::borrow::Cow;
 
 use ai_hist_connector::model::{Author, EventBody, Lineage, NativeSessionId, Relation};
-use serde::Deserialize;
-use serde_json::{Error, value::RawValue};
 
 use super::{
+    inherited::made,
+    json::{Json, Malformed},
     scribe::{Scribe, Verdict},
     state::Mark,
-    words::{Str, content, text},
+    words::{content, text},
 };
 use crate::session_key;
-
-#[derive(Deserialize)]
-struct SessionMeta<'a> {
-    #[serde(borrow)]
-    id: Option<Str<'a>>,
-    #[serde(borrow)]
-    cwd: Option<Str<'a>>,
-    #[serde(borrow)]
-    originator: Option<Str<'a>>,
-    #[serde(borrow)]
-    cli_version: Option<Str<'a>>,
-    #[serde(borrow)]
-    source: Option<&'a RawValue>,
-    #[serde(borrow)]
-    forked_from_id: Option<Str<'a>>,
-    #[serde(borrow)]
-    parent_thread_id: Option<Str<'a>>,
-    #[serde(borrow)]
-    history_base: Option<&'a RawValue>,
-    #[serde(borrow)]
-    agent_nickname: Option<Str<'a>>,
-    #[serde(borrow)]
-    agent_role: Option<Str<'a>>,
-    #[serde(borrow)]
-    agent_path: Option<Str<'a>>,
-    #[serde(borrow)]
-    git: Option<Git<'a>>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Git<'a> {
-    #[serde(borrow)]
-    commit_hash: Option<Str<'a>>,
-    #[serde(borrow)]
-    branch: Option<Str<'a>>,
-    #[serde(borrow)]
-    repository_url: Option<Str<'a>>,
-}
 
 /// Where a sub-agent's session comes from.
 #[derive(Default)]
@@ -62,50 +24,106 @@ struct Spawn<'a> {
 ///
 /// The first of a file is its own, whatever id it carries: some sub-agents are written with their
 /// parent's. A later one with another id is the head of a history that was copied into this file.
-pub(super) fn session_meta(payload: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    let mut meta: SessionMeta<'_> = serde_json::from_str(payload)?;
-    let id = text(meta.id.take());
+pub(super) fn session_meta(payload: Json<'_>, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let names = ["id", "cwd", "originator", "cli_version", "git"];
+    let [id, cwd, originator, version, git] = payload.fields(names)?;
+    let id = text(id)?;
     if to.state.is(Mark::HasMeta) && !to.is_own(&id) {
-        to.state.inherit_from(to.at);
+        to.state.inherited.begin(to.at);
         let is_news = lineage(to, &id, Relation::Fork);
         let kind = "(of another session)";
         return Ok(if is_news { Verdict::understood(kind) } else { Verdict::ignored(kind) });
     }
+    let (cwd, originator, version) = (text(cwd)?, text(originator)?, text(version)?);
+    let origin = Origin::of(payload)?;
     to.state.set(Mark::HasMeta);
-    to.state_cwd(&text(meta.cwd.take()));
+    to.state_cwd(&cwd);
     let facts = to.facts();
-    state(&mut facts.originator, meta.originator.take());
-    state(&mut facts.agent_version, meta.cli_version.take());
-    if let Some(git) = meta.git.take() {
-        state_git(to, git);
+    state(&mut facts.originator, originator);
+    state(&mut facts.agent_version, version);
+    if let Some(git) = git {
+        state_git(to, git)?;
     }
-    state_origin(to, meta, &id);
+    origin.state(&id, to);
     Ok(Verdict::understood(""))
 }
 
-/// States what a sub-agent is called and where the session comes from.
-fn state_origin(to: &mut Scribe<'_>, meta: SessionMeta<'_>, id: &str) {
-    let spawn = meta.source.and_then(|it| spawn(it.get()));
-    let is_sub_agent = spawn.is_some() || meta.parent_thread_id.is_some();
-    let spawn = spawn.unwrap_or_default();
-    let named = [meta.agent_nickname, meta.agent_role, meta.agent_path].into_iter().flatten();
-    let nickname = named.map(|it| it.0).find(|it| !it.is_empty()).or(spawn.nickname);
-    if let Some(nickname) = nickname {
-        to.facts().nickname = Some(nickname.into_owned());
+/// What a `session_meta` says of where the session comes from.
+struct Origin<'a> {
+    /// What Codex says of a sub-agent in `source`.
+    spawn: Option<Spawn<'a>>,
+    parent: Option<Cow<'a, str>>,
+    forked_from: Option<Cow<'a, str>>,
+    nickname: Option<Cow<'a, str>>,
+    /// The ordinal of the first record that is not copied.
+    first_own: Option<u64>,
+}
+
+impl<'a> Origin<'a> {
+    fn of(payload: Json<'a>) -> Result<Self, Malformed> {
+        let names = ["source", "parent_thread_id", "forked_from_id"];
+        let [source, parent, forked_from] = payload.fields(names)?;
+        let names = ["history_base", "subagent_history_start_ordinal"];
+        let [base, first_own] = payload.fields(names)?;
+        let [base_thread, base_end] = match base.map(|it| it.fields(BASE_NAMES)) {
+            Some(Ok(found)) => found,
+            Some(Err(Malformed)) | None => [None; 2],
+        };
+        let string = |it: Option<Json<'a>>| it.map(Json::string).transpose();
+        let forked_from = match string(forked_from)? {
+            Some(thread) => Some(thread),
+            None => base_thread.and_then(|it| it.string().ok()),
+        };
+        Ok(Self {
+            spawn: source.and_then(spawn),
+            parent: string(parent)?,
+            forked_from,
+            nickname: first_of(payload.fields(["agent_nickname", "agent_role", "agent_path"])?)?,
+            first_own: first_own.or(base_end).and_then(|it| it.number().ok()),
+        })
     }
-    let forked_from = meta.forked_from_id.map(|it| it.0).or_else(|| base(meta.history_base?.get()));
-    if is_sub_agent {
-        to.state.set(Mark::IsSubAgent);
-        let parent = meta.parent_thread_id.map(|it| it.0).or(spawn.parent).or(forked_from);
-        lineage(to, parent.as_deref().unwrap_or(id), Relation::SubAgent);
-    } else if let Some(parent) = forked_from {
-        lineage(to, &parent, Relation::Fork);
+
+    /// States what a sub-agent is called and where the session comes from.
+    fn state(self, id: &str, to: &mut Scribe<'_>) {
+        if let Some(ordinal) = self.first_own {
+            to.state.inherited.end_at_ordinal(ordinal);
+        }
+        let is_sub_agent = self.spawn.is_some() || self.parent.is_some();
+        let spawn = self.spawn.unwrap_or_default();
+        if let Some(nickname) = self.nickname.or(spawn.nickname) {
+            to.facts().nickname = Some(nickname.into_owned());
+        }
+        if is_sub_agent {
+            to.state.set(Mark::IsSubAgent);
+            let parent = self.parent.or(spawn.parent).or(self.forked_from);
+            lineage(to, parent.as_deref().unwrap_or(id), Relation::SubAgent);
+        } else if let Some(parent) = self.forked_from {
+            lineage(to, &parent, Relation::Fork);
+        }
     }
 }
 
-/// States that the session comes from `parent`, unless that is itself or another was stated.
+const BASE_NAMES: [&str; 2] = ["thread_id", "end_ordinal_exclusive"];
+
+/// The first of strings that is not empty.
+fn first_of<const N: usize>(
+    strings: [Option<Json<'_>>; N],
+) -> Result<Option<Cow<'_, str>>, Malformed> {
+    for string in strings.into_iter().flatten() {
+        let string = string.string()?;
+        if !string.is_empty() {
+            return Ok(Some(string));
+        }
+    }
+    Ok(None)
+}
+
+/// States that the session comes from `parent`, unless another was stated or it cannot be: it is
+/// the session itself, or was made later. So two sessions never come from each other.
 fn lineage(to: &mut Scribe<'_>, parent: &str, relation: Relation) -> bool {
-    let Some(native) = NativeSessionId::parse(parent).filter(|_| !to.is_own(parent)) else {
+    let is_later = made(to.own()).zip(made(parent)).is_some_and(|(own, parent)| own < parent);
+    let Some(native) = NativeSessionId::parse(parent).filter(|_| !to.is_own(parent) && !is_later)
+    else {
         return false;
     };
     if !to.state.set(Mark::HasLineage) {
@@ -117,143 +135,86 @@ fn lineage(to: &mut Scribe<'_>, parent: &str, relation: Relation) -> bool {
 
 /// `source`, where it says that this is a sub-agent: `{subagent: {thread_spawn: {…}}}`, or
 /// `{subagent: "review"}` and `{subagent: {other: "guardian"}}` for those that Codex starts itself.
-fn spawn(source: &str) -> Option<Spawn<'_>> {
-    #[derive(Deserialize)]
-    struct Source<'a> {
-        #[serde(borrow)]
-        subagent: Option<&'a RawValue>,
-    }
-    #[derive(Deserialize)]
-    struct SubAgent<'a> {
-        #[serde(borrow)]
-        thread_spawn: Option<ThreadSpawn<'a>>,
-        #[serde(borrow)]
-        other: Option<Str<'a>>,
-    }
-    #[derive(Deserialize)]
-    struct ThreadSpawn<'a> {
-        #[serde(borrow)]
-        parent_thread_id: Option<Str<'a>>,
-        #[serde(borrow)]
-        agent_nickname: Option<Str<'a>>,
-        #[serde(borrow)]
-        agent_role: Option<Str<'a>>,
-        #[serde(borrow)]
-        agent_path: Option<Str<'a>>,
-    }
-    if !source.starts_with('{') {
-        return None;
-    }
-    let subagent = serde_json::from_str::<Source<'_>>(source).ok()?.subagent?.get();
-    if let Ok(Str(nickname)) = serde_json::from_str(subagent) {
+fn spawn(source: Json<'_>) -> Option<Spawn<'_>> {
+    let [sub_agent] = source.fields(["subagent"]).ok()?;
+    let sub_agent = sub_agent?;
+    if let Ok(nickname) = sub_agent.string() {
         return Some(Spawn { parent: None, nickname: Some(nickname) });
     }
-    let Ok(SubAgent { thread_spawn, other }) = serde_json::from_str(subagent) else {
-        return Some(Spawn::default());
+    Some(thread_spawn(sub_agent).unwrap_or_default())
+}
+
+fn thread_spawn(sub_agent: Json<'_>) -> Result<Spawn<'_>, Malformed> {
+    let [spawn, other] = sub_agent.fields(["thread_spawn", "other"])?;
+    let Some(spawn) = spawn else {
+        return Ok(Spawn { parent: None, nickname: other.map(Json::string).transpose()? });
     };
-    let Some(spawn) = thread_spawn else {
-        return Some(Spawn { parent: None, nickname: other.map(|it| it.0) });
-    };
-    let names = [spawn.agent_nickname, spawn.agent_role, spawn.agent_path];
-    Some(Spawn {
-        parent: spawn.parent_thread_id.map(|it| it.0),
-        nickname: names.into_iter().flatten().map(|it| it.0).find(|it| !it.is_empty()),
+    let [parent] = spawn.fields(["parent_thread_id"])?;
+    Ok(Spawn {
+        parent: parent.map(Json::string).transpose()?,
+        nickname: first_of(spawn.fields(["agent_nickname", "agent_role", "agent_path"])?)?,
     })
 }
 
-fn base(history_base: &str) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct Base<'a> {
-        #[serde(borrow)]
-        thread_id: Option<Str<'a>>,
-    }
-    serde_json::from_str::<Base<'_>>(history_base).ok()?.thread_id.map(|it| it.0)
-}
-
 /// States which revision of which repository was checked out.
-pub(super) fn state_git(to: &mut Scribe<'_>, git: Git<'_>) {
+pub(super) fn state_git(to: &mut Scribe<'_>, git: Json<'_>) -> Result<(), Malformed> {
+    let [commit, branch, remote] = git.fields(["commit_hash", "branch", "repository_url"])?;
+    let (commit, branch, remote) = (text(commit)?, text(branch)?, text(remote)?);
     let facts = to.facts();
-    state(&mut facts.git_commit, git.commit_hash);
-    state(&mut facts.git_branch, git.branch);
-    state(&mut facts.git_remote, git.repository_url);
+    state(&mut facts.git_commit, commit);
+    state(&mut facts.git_branch, branch);
+    state(&mut facts.git_remote, remote);
+    Ok(())
 }
 
-fn state(fact: &mut Option<String>, said: Option<Str<'_>>) {
-    if let Some(Str(said)) = said.filter(|it| !it.0.is_empty()) {
+fn state(fact: &mut Option<String>, said: Cow<'_, str>) {
+    if !said.is_empty() {
         *fact = Some(said.into_owned());
     }
 }
 
-/// What is in force from here on.
-#[derive(Deserialize)]
-struct Settings<'a> {
-    #[serde(borrow)]
-    model: Option<Str<'a>>,
-    #[serde(borrow)]
-    cwd: Option<Str<'a>>,
-    #[serde(borrow)]
-    turn_id: Option<Str<'a>>,
-}
-
 /// Reads `turn_context`: the model, which is in force until the next.
-pub(super) fn turn_context(payload: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    let said: Settings<'_> = serde_json::from_str(payload)?;
-    if let Some(Str(turn)) = &said.turn_id {
-        to.begin_turn(turn);
-    }
-    settings(said, to);
+pub(super) fn turn_context(payload: Json<'_>, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let [turn, cwd, model] = payload.fields(["turn_id", "cwd", "model"])?;
+    let (turn, cwd, model) = (text(turn)?, text(cwd)?, text(model)?);
+    to.begin_turn(&turn);
+    settings(&cwd, &model, to);
     Ok(Verdict::understood(""))
 }
 
 /// Reads `event_msg/thread_settings_applied`.
-pub(super) fn thread_settings(payload: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct Applied<'a> {
-        #[serde(borrow)]
-        thread_settings: Option<Settings<'a>>,
-    }
-    let applied: Applied<'_> = serde_json::from_str(payload)?;
-    if let Some(said) = applied.thread_settings {
-        settings(said, to);
+pub(super) fn thread_settings(
+    payload: Json<'_>,
+    to: &mut Scribe<'_>,
+) -> Result<Verdict, Malformed> {
+    let [applied] = payload.fields(["thread_settings"])?;
+    if let Some(applied) = applied {
+        let [cwd, model] = applied.fields(["cwd", "model"])?;
+        settings(&text(cwd)?, &text(model)?, to);
     }
     Ok(Verdict::understood("thread_settings_applied"))
 }
 
-fn settings(said: Settings<'_>, to: &mut Scribe<'_>) {
-    to.state_cwd(&text(said.cwd));
-    let is_inherited = to.state.is_inherited(to.at);
-    let model = text(said.model);
-    if to.state.set_model(&model) && !is_inherited {
-        let body = EventBody::Marker { name: "model".to_owned(), text: model.into_owned() };
+/// States what is in force from here on.
+fn settings(cwd: &str, model: &str, to: &mut Scribe<'_>) {
+    to.state_cwd(cwd);
+    if to.state.set_model(model) && !to.is_inherited {
+        let body = EventBody::Marker { name: "model".to_owned(), text: model.to_owned() };
         to.say(Author::Harness, body);
     }
 }
 
 /// Reads `task_started`: whose turn it is, if it is a sub-agent's.
 pub(super) fn task_started(
-    payload: &str,
+    payload: Json<'_>,
     kind: &'static str,
     to: &mut Scribe<'_>,
-) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct Started<'a> {
-        #[serde(borrow)]
-        turn_id: Option<Str<'a>>,
-        #[serde(borrow)]
-        turn_attribution: Option<Attribution<'a>>,
-    }
-    #[derive(Deserialize)]
-    struct Attribution<'a> {
-        #[serde(borrow)]
-        parent_turn_id: Option<Str<'a>>,
-        #[serde(borrow)]
-        initiating_agent_path: Option<Str<'a>>,
-    }
-    let started: Started<'_> = serde_json::from_str(payload)?;
-    to.begin_turn(&text(started.turn_id));
+) -> Result<Verdict, Malformed> {
+    let [turn, attribution] = payload.fields(["turn_id", "turn_attribution"])?;
+    to.begin_turn(&text(turn)?);
     to.state.clear(Mark::IsPersonsTurn);
-    if let Some(Attribution { parent_turn_id: None, initiating_agent_path: None }) =
-        started.turn_attribution
+    if let Some(attribution) = attribution
+        && let [None, None] = attribution.fields(["parent_turn_id", "initiating_agent_path"])?
     {
         to.state.set(Mark::IsPersonsTurn);
     }
@@ -261,31 +222,20 @@ pub(super) fn task_started(
 }
 
 /// Reads `compacted`. What replaces the history repeats it and is passed over.
-pub(super) fn compacted(payload: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct Compacted<'a> {
-        #[serde(borrow)]
-        message: Option<Str<'a>>,
-    }
-    let compacted: Compacted<'_> = serde_json::from_str(payload)?;
-    let summary = text(compacted.message).into_owned();
-    let model = to.model();
-    to.say(model, EventBody::Compaction { summary });
+pub(super) fn compacted(payload: Json<'_>, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let [message] = payload.fields(["message"])?;
+    let summary = text(message)?.into_owned();
+    to.say(to.model(), EventBody::Compaction { summary });
     Ok(Verdict::understood(""))
 }
 
 /// Reads `inter_agent_communication`: what another agent of the team says.
 pub(super) fn inter_agent_communication(
-    payload: &str,
+    payload: Json<'_>,
     to: &mut Scribe<'_>,
-) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct Communication<'a> {
-        #[serde(borrow)]
-        content: Option<&'a RawValue>,
-    }
-    let said: Communication<'_> = serde_json::from_str(payload)?;
-    let text = content(said.content)?;
+) -> Result<Verdict, Malformed> {
+    let [said] = payload.fields(["content"])?;
+    let text = content(said)?;
     if text.is_empty() {
         return Ok(Verdict::ignored("sealed"));
     }

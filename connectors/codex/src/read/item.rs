@@ -1,37 +1,31 @@
 //! Items of the user interface: `event_msg/item_completed`, in place of the older events.
 
 use ai_hist_connector::model::EventBody;
-use serde::Deserialize;
-use serde_json::{Error, value::RawValue};
 
 use super::{
     envelope::own_kind,
     event_msg::review_ended,
+    json::{Json, Malformed},
     prompt::{Prompt, repeated},
     response_item::{answer, think},
     scribe::{Scribe, Verdict},
     state::{Form, Repeatable},
-    words::{Str, pieces, tag, text},
+    words::{pieces, tag, text},
     work,
 };
 
 /// Reads `item_completed`.
-pub(super) fn completed(payload: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct Completed<'a> {
-        #[serde(borrow)]
-        item: &'a RawValue,
-    }
-    let completed: Completed<'_> = serde_json::from_str(payload)?;
-    Ok(item(completed.item.get(), to)?.below("item_completed"))
+pub(super) fn completed(payload: Json<'_>, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let [completed] = payload.fields(["item"])?;
+    Ok(item(completed.ok_or(Malformed)?, to)?.below("item_completed"))
 }
 
-fn item(item: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
+fn item(item: Json<'_>, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
     match tag(item).as_deref().unwrap_or_default() {
         "UserMessage" => user_message(item, to),
         "AgentMessage" => {
-            let Content { content } = serde_json::from_str(item)?;
-            let pieces = pieces(content)?.unwrap_or_default();
+            let [content] = item.fields(["content"])?;
+            let pieces = pieces(content).unwrap_or_default();
             Ok(answer(pieces, Some(Form::Interface), "AgentMessage", to))
         }
         "Reasoning" => reasoning(item, to),
@@ -55,44 +49,29 @@ fn item(item: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
     }
 }
 
-#[derive(Deserialize)]
-struct Content<'a> {
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-}
-
 /// What the person said. Codex itself speaks in other items only.
-fn user_message(item: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    let Content { content } = serde_json::from_str(item)?;
+fn user_message(item: Json<'_>, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let [content] = item.fields(["content"])?;
     let mut prompt = Prompt::default();
-    for piece in pieces(content)?.unwrap_or_default() {
+    for piece in pieces(content).unwrap_or_default() {
         prompt.add(piece, Some("user.text"));
     }
     Ok(prompt.say(Form::Interface, "UserMessage", to))
 }
 
-fn reasoning(item: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct Reasoning<'a> {
-        #[serde(borrow)]
-        summary_text: Option<Vec<Str<'a>>>,
-        #[serde(borrow)]
-        raw_content: Option<Vec<Str<'a>>>,
+fn reasoning(item: Json<'_>, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let mut thoughts = Vec::new();
+    for told in item.fields(["summary_text", "raw_content"])?.into_iter().flatten() {
+        for thought in told.items()? {
+            thoughts.push(thought.string()?);
+        }
     }
-    let reasoning: Reasoning<'_> = serde_json::from_str(item)?;
-    let thoughts = [reasoning.summary_text, reasoning.raw_content];
-    let thoughts = thoughts.into_iter().flatten().flatten().map(|it| it.0);
     Ok(think(thoughts, Some(Form::Interface), "Reasoning", to))
 }
 
-fn plan(item: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct Plan<'a> {
-        #[serde(borrow)]
-        text: Option<Str<'a>>,
-    }
-    let plan: Plan<'_> = serde_json::from_str(item)?;
-    let text = text(plan.text);
+fn plan(item: Json<'_>, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let [said] = item.fields(["text"])?;
+    let text = text(said)?;
     if to.state.is_repeat(Repeatable::Plan, Form::Interface, &text) {
         return Ok(Verdict::ignored(repeated("Plan")));
     }

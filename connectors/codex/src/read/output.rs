@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use ai_hist_connector::model::ToolOutcome;
-use serde::Deserialize;
-use serde_json::{Error, value::RawValue};
 
-use super::words::{Str, content, loose};
+use super::{
+    json::{Json, Malformed},
+    words::{content, loose},
+};
 use crate::limits::MAX_HEADER_LINES;
 
 /// How an answer begins that reports a failure, where it has no exit code.
@@ -50,19 +51,15 @@ pub(super) struct Output<'a> {
 /// | a string that is JSON: `{"output": …, "metadata": {"exit_code": …}}` | 2025-08 |
 /// | a string with a header: `Exit code: 0`, `Process exited with code 0` | 0.6x |
 /// | a list of pieces of content | 0.12x |
-pub(super) fn read(output: Option<&RawValue>) -> Result<Output<'_>, Error> {
-    #[derive(Deserialize)]
-    struct Judged<'a> {
-        #[serde(borrow)]
-        content: Option<&'a RawValue>,
-        success: Option<bool>,
-    }
-    let json = output.map_or("", RawValue::get);
-    if json.starts_with('{') {
-        let judged: Judged<'_> = serde_json::from_str(json)?;
-        if judged.content.is_some() {
-            let text = content(judged.content)?;
-            let outcome = judged.success.map_or_else(|| outcome(&text), of_success);
+pub(super) fn read(output: Option<Json<'_>>) -> Result<Output<'_>, Malformed> {
+    if let Some(judged) = output.filter(|it| it.as_str().starts_with('{')) {
+        let [said, success] = judged.fields(["content", "success"])?;
+        if said.is_some() {
+            let text = content(said)?;
+            let outcome = match success {
+                Some(success) => of_success(success.flag()?),
+                None => outcome(&text),
+            };
             return Ok(Output { text, outcome });
         }
     }
@@ -76,22 +73,13 @@ pub(super) fn read(output: Option<&RawValue>) -> Result<Output<'_>, Error> {
 
 /// The output in `{"output": …, "metadata": {"exit_code": …}}`.
 fn unwrap(text: &str) -> Option<Output<'static>> {
-    #[derive(Deserialize)]
-    struct Wrapped<'a> {
-        #[serde(borrow)]
-        output: Option<&'a RawValue>,
-        metadata: Option<Metadata>,
-    }
-    #[derive(Deserialize)]
-    struct Metadata {
-        exit_code: Option<i64>,
-    }
-    if !text.starts_with("{\"") || !text.contains("\"output\"") {
+    if !text.starts_with("{\"") {
         return None;
     }
-    let Wrapped { output, metadata } = serde_json::from_str(text).ok()?;
-    let exit_code = metadata.as_ref().and_then(|it| it.exit_code);
-    let text = loose(Some(output.filter(|_| metadata.is_some())?)).ok()?.into_owned();
+    let (_, [output, metadata]) = Json::object(text, ["output", "metadata"]).ok()?;
+    let [exit_code] = metadata?.fields(["exit_code"]).ok()?;
+    let exit_code = exit_code.map(Json::number).transpose().ok()?;
+    let text = loose(Some(output?)).ok()?.into_owned();
     let outcome = exit_code.map_or_else(|| outcome(&text), of_exit_code);
     Some(Output { text: Cow::Owned(text), outcome })
 }
@@ -130,21 +118,17 @@ pub(super) const fn of_success(success: bool) -> ToolOutcome {
 }
 
 /// What a status means.
-pub(super) fn of_status(status: Option<&Str<'_>>) -> ToolOutcome {
-    match status.map(|it| &*it.0) {
-        Some("completed" | "success") => ToolOutcome::Success,
-        Some("failed" | "declined" | "error" | "cancelled" | "interrupted") => ToolOutcome::Failure,
-        Some(_) | None => ToolOutcome::Unstated,
+pub(super) fn of_status(status: &str) -> ToolOutcome {
+    match status {
+        "completed" | "success" => ToolOutcome::Success,
+        "failed" | "declined" | "error" | "cancelled" | "interrupted" => ToolOutcome::Failure,
+        _ => ToolOutcome::Unstated,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn raw(json: &str) -> Option<&RawValue> {
-        Some(serde_json::from_str(json).expect("is JSON"))
-    }
 
     #[test]
     fn output_is_read_in_all_its_forms() {
@@ -171,10 +155,10 @@ mod tests {
             ),
             (r#""Plan updated""#, "Plan updated", Success),
             (r#""unsupported call: x""#, "unsupported call: x", Failure),
-            ("null", "", Unstated),
         ];
         for (json, text, outcome) in table {
-            let output = read(raw(json)).expect("reads");
+            let value = Json::parse(json).expect("is JSON");
+            let output = read(Some(value)).expect("reads");
             assert_eq!((&*output.text, output.outcome), (text, outcome), "{json}");
         }
     }

@@ -4,12 +4,11 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use ai_hist_connector::model::{Author, Change, EventBody};
 use memchr::memmem;
-use serde::Deserialize;
-use serde_json::{Error, Value, value::RawValue};
 
 use super::{
+    json::{Json, Malformed},
     scribe::Scribe,
-    words::{Str, loose, text},
+    words::{loose, text},
 };
 
 const BEGIN: &str = "*** Begin Patch";
@@ -38,55 +37,45 @@ pub(super) fn say(edits: Vec<Edit>, call: &str, to: &mut Scribe<'_>) {
 ///
 /// A patch is the input of a custom tool, an argument of a function (`apply_patch`, or `shell`
 /// with the program of that name), or a here-document in a shell command.
-pub(super) fn edits_of_call(item: &str) -> Result<Vec<Edit>, Error> {
-    #[derive(Deserialize)]
-    struct Call<'a> {
-        #[serde(borrow)]
-        name: Option<Str<'a>>,
-        #[serde(borrow)]
-        input: Option<&'a RawValue>,
-        #[serde(borrow)]
-        arguments: Option<&'a RawValue>,
-        #[serde(borrow)]
-        action: Option<&'a RawValue>,
-    }
-    if memmem::find(item.as_bytes(), BEGIN.as_bytes()).is_none() {
+pub(super) fn edits_of_call(item: Json<'_>) -> Result<Vec<Edit>, Malformed> {
+    if memmem::find(item.as_str().as_bytes(), BEGIN.as_bytes()).is_none() {
         return Ok(Vec::new());
     }
-    let call: Call<'_> = serde_json::from_str(item)?;
+    let [name] = item.fields(["name"])?;
+    let inputs = item.fields(["input", "arguments", "action"])?;
     // A script's text is JavaScript; what it changes is told in records of its own.
-    if call.input.is_some() && text(call.name) == "exec" {
+    if inputs[0].is_some() && text(name)? == "exec" {
         return Ok(Vec::new());
     }
     let mut edits = Vec::new();
-    for input in [call.input, call.arguments, call.action].into_iter().flatten() {
+    for input in inputs.into_iter().flatten() {
         let input = loose(Some(input))?;
-        if input.trim_start().starts_with('{') {
-            if let Ok(value) = serde_json::from_str::<Value>(&input) {
-                edits_in(&value, &mut edits);
-            }
-        } else {
+        if !input.trim_start().starts_with('{') {
             edits.extend(edits_of(&input));
+        } else if let Ok(value) = Json::parse(&input) {
+            edits_in(value, &mut edits)?;
         }
     }
     Ok(edits)
 }
 
-fn edits_in(value: &Value, edits: &mut Vec<Edit>) {
-    match value {
-        Value::String(words) => edits.extend(edits_of(words)),
-        Value::Array(values) => values.iter().for_each(|it| edits_in(it, edits)),
-        Value::Object(fields) => fields.values().for_each(|it| edits_in(it, edits)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+/// The edits in every string in `value`.
+fn edits_in(value: Json<'_>, edits: &mut Vec<Edit>) -> Result<(), Malformed> {
+    match value.as_str().as_bytes().first() {
+        Some(b'"') => edits.extend(edits_of(&value.string()?)),
+        Some(b'[') => value.items()?.into_iter().try_for_each(|it| edits_in(it, edits))?,
+        Some(b'{') => value.entries()?.into_iter().try_for_each(|it| edits_in(it.1, edits))?,
+        Some(_) | None => {}
     }
+    Ok(())
 }
 
 /// The edits in every patch in `text`.
 fn edits_of(text: &str) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut rest = text;
-    while let Some((_, patch)) = rest.split_once(BEGIN) {
-        let (patch, after) = patch.split_once(END).unwrap_or((patch, ""));
+    while let Some((_, patch)) = split_once(rest, BEGIN) {
+        let (patch, after) = split_once(patch, END).unwrap_or((patch, ""));
         rest = after;
         let mut open = false;
         for line in patch.lines().skip(1) {
@@ -102,6 +91,12 @@ fn edits_of(text: &str) -> Vec<Edit> {
         }
     }
     edits
+}
+
+/// What stands before and after `mark`, found faster than the standard library finds it.
+fn split_once<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    let at = memmem::find(text.as_bytes(), mark.as_bytes())?;
+    Some((&text[..at], &text[at + mark.len()..]))
 }
 
 fn header(line: &str) -> Option<(&str, Change)> {
@@ -133,74 +128,50 @@ fn push(edit: &mut Edit, line: &str) {
 
 /// Reads the changes that Codex says it made: `{path: {type: "update", unified_diff, …}}`, or in
 /// older versions `{path: {update: {unified_diff, …}}}`. By path.
-pub(super) fn changes(changes: Option<&RawValue>) -> Result<Vec<Edit>, Error> {
+pub(super) fn changes(changes: Option<Json<'_>>) -> Result<Vec<Edit>, Malformed> {
     let Some(changes) = changes else {
         return Ok(Vec::new());
     };
-    let changes: BTreeMap<Cow<'_, str>, FileChange<'_>> = serde_json::from_str(changes.get())?;
-    Ok(changes.into_iter().map(|(path, change)| change.of(path.into_owned())).collect())
+    let by_path: BTreeMap<Cow<'_, str>, Json<'_>> = changes.entries()?.into_iter().collect();
+    by_path.into_iter().map(|(path, said)| change(path.into_owned(), said)).collect()
 }
 
-#[derive(Deserialize)]
-struct FileChange<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<Str<'a>>,
-    #[serde(borrow)]
-    content: Option<Str<'a>>,
-    #[serde(borrow)]
-    unified_diff: Option<Str<'a>>,
-    #[serde(borrow)]
-    move_path: Option<Str<'a>>,
-    #[serde(borrow)]
-    add: Option<Box<FileChange<'a>>>,
-    #[serde(borrow)]
-    update: Option<Box<FileChange<'a>>>,
-    #[serde(borrow)]
-    delete: Option<Box<FileChange<'a>>>,
-}
-
-impl FileChange<'_> {
-    fn of(self, path: String) -> Edit {
-        for (inner, change) in [
-            (self.add, Change::Create),
-            (self.update, Change::Update),
-            (self.delete, Change::Delete),
-        ] {
-            if let Some(inner) = inner {
-                return inner.into_edit(path, change);
-            }
+fn change(path: String, said: Json<'_>) -> Result<Edit, Malformed> {
+    let [add, update, delete] = said.fields(["add", "update", "delete"])?;
+    for (inner, change) in
+        [(add, Change::Create), (update, Change::Update), (delete, Change::Delete)]
+    {
+        if let Some(inner) = inner {
+            return edit(path, change, inner);
         }
-        let change = match text(self.kind).as_ref() {
-            "add" => Change::Create,
-            "delete" => Change::Delete,
-            _ => Change::Update,
-        };
-        edit(path, change, self.content, self.unified_diff, self.move_path)
     }
-
-    fn into_edit(self, path: String, change: Change) -> Edit {
-        edit(path, change, self.content, self.unified_diff, self.move_path)
-    }
+    let [kind] = said.fields(["type"])?;
+    let change = match text(kind)?.as_ref() {
+        "add" => Change::Create,
+        "delete" => Change::Delete,
+        _ => Change::Update,
+    };
+    edit(path, change, said)
 }
 
-fn edit(
-    path: String,
-    change: Change,
-    content: Option<Str<'_>>,
-    unified_diff: Option<Str<'_>>,
-    move_path: Option<Str<'_>>,
-) -> Edit {
+fn edit(path: String, change: Change, said: Json<'_>) -> Result<Edit, Malformed> {
+    let [content, diff, place] = said.fields(["content", "unified_diff", "move_path"])?;
     let mut edit = Edit { path, change, diff: String::new() };
-    if let Some(Str(to)) = move_path.filter(|it| !it.0.is_empty() && it.0 != edit.path) {
-        move_to(&mut edit, &to);
+    let place = text(place)?;
+    if !place.is_empty() && place != edit.path {
+        move_to(&mut edit, &place);
     }
-    edit.diff.push_str(&text(unified_diff.or(content)));
-    edit
+    edit.diff.push_str(&text(diff.or(content))?);
+    Ok(edit)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn value(json: &str) -> Json<'_> {
+        Json::parse(json).expect("is JSON")
+    }
 
     fn shown(edits: Vec<Edit>) -> Vec<String> {
         edits.into_iter().map(|it| format!("{:?} {} {:?}", it.change, it.path, it.diff)).collect()
@@ -226,11 +197,11 @@ mod tests {
             ),
         ];
         for item in table {
-            let edits = edits_of_call(&item).expect("reads");
+            let edits = edits_of_call(value(&item)).expect("reads");
             assert_eq!(shown(edits), [r#"Update a.rs "@@\n-x\n+y\n""#], "{item}");
         }
         let script = format!(r#"{{"type":"custom_tool_call","name":"exec","input":"{patch}"}}"#);
-        assert!(edits_of_call(&script).expect("reads").is_empty());
+        assert!(edits_of_call(value(&script)).expect("reads").is_empty());
     }
 
     #[test]
@@ -254,13 +225,12 @@ mod tests {
             "/b": {"update":{"unified_diff":"@@","move_path":"/d"}},
             "/e": {"type":"update","unified_diff":"@@","move_path":null}
         }"#;
-        let raw: &RawValue = serde_json::from_str(json).expect("is JSON");
         let expected = [
             r#"Create /a "x\n""#,
             r#"Move /d "*** Move from: /b\n@@""#,
             r#"Delete /c "gone""#,
             r#"Update /e "@@""#,
         ];
-        assert_eq!(shown(changes(Some(raw)).expect("reads")), expected);
+        assert_eq!(shown(changes(Some(value(json))).expect("reads")), expected);
     }
 }

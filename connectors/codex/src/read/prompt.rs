@@ -79,8 +79,7 @@ pub(super) fn repeated(kind: &str) -> Cow<'static, str> {
 fn say_request(text: &str, to: &mut Scribe<'_>) {
     // What is copied from the parent was the person's; what a sub-agent is told itself is not.
     let state = &to.state;
-    let is_task =
-        state.is(Mark::IsSubAgent) && !state.is(Mark::IsPersonsTurn) && !state.is_inherited(to.at);
+    let is_task = state.is(Mark::IsSubAgent) && !state.is(Mark::IsPersonsTurn) && !to.is_inherited;
     let author = if is_task { Author::Agent } else { Author::Person };
     let request = match split_request(text) {
         Some((context, request)) => {

@@ -1,18 +1,19 @@
 //! Items of the model's API: what is sent to the model and what it answers.
 
+use std::borrow::Cow;
+
 use ai_hist_connector::model::{Author, EventBody};
-use serde::Deserialize;
-use serde_json::{Error, value::RawValue};
 
 use super::{
     bare,
     envelope::own_kind,
+    json::{Json, Malformed},
     prompt::{Prompt, repeated},
     scribe::{Scribe, Verdict},
     state::{Form, Repeatable},
     tool,
     voice::proposed_plan,
-    words::{self, Piece, Str, content, pieces, push_line, tag, text},
+    words::{self, Piece, content, pieces, push_line, tag, text},
 };
 
 /// Where an item stands.
@@ -26,20 +27,14 @@ pub(super) enum Origin {
     Bare,
 }
 
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    role: Option<Str<'a>>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    internal_chat_message_metadata_passthrough: Option<&'a RawValue>,
-}
-
 /// Reads a `response_item`.
-pub(super) fn read(item: &str, origin: Origin, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
+pub(super) fn read(
+    item: Json<'_>,
+    origin: Origin,
+    to: &mut Scribe<'_>,
+) -> Result<Verdict, Malformed> {
     match tag(item).as_deref().unwrap_or_default() {
-        "message" => message(serde_json::from_str(item)?, origin, to),
+        "message" => message(item, origin, to),
         "reasoning" => reasoning(item, origin, to),
         "function_call" => tool::function_call(item, to),
         "custom_tool_call" => tool::custom_tool_call(item, to),
@@ -62,31 +57,33 @@ pub(super) fn read(item: &str, origin: Origin, to: &mut Scribe<'_>) -> Result<Ve
     }
 }
 
-fn message(message: Message<'_>, origin: Origin, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    match text(message.role).as_ref() {
+fn message(item: Json<'_>, origin: Origin, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let [role, content] = item.fields(["role", "content"])?;
+    match text(role)?.as_ref() {
         "user" => {
-            let kinds = message.internal_chat_message_metadata_passthrough.map(kinds);
-            user(message.content, &kinds.unwrap_or_default(), origin, to)
+            let [passthrough] = item.fields(["internal_chat_message_metadata_passthrough"])?;
+            let kinds = passthrough.and_then(|it| kinds(it).ok());
+            user(content, &kinds.unwrap_or_default(), origin, to)
         }
         "assistant" if origin == Origin::Compaction => {
             Ok(Verdict::ignored(repeated("message/assistant")))
         }
-        "assistant" => assistant(message.content, origin, to),
-        "developer" => context(message.content, "message/developer", to),
-        "system" => context(message.content, "message/system", to),
+        "assistant" => assistant(content, origin, to),
+        "developer" => context(content, "message/developer", to),
+        "system" => context(content, "message/system", to),
         role => Ok(Verdict::unknown(own_kind(&format!("message/{role}")))),
     }
 }
 
 fn user(
-    said: Option<&RawValue>,
-    kinds: &[Str<'_>],
+    said: Option<Json<'_>>,
+    kinds: &[Cow<'_, str>],
     origin: Origin,
     to: &mut Scribe<'_>,
-) -> Result<Verdict, Error> {
+) -> Result<Verdict, Malformed> {
     let kind = "message/user";
     let mut prompt = Prompt::default();
-    match pieces(said)? {
+    match pieces(said) {
         Some(pieces) => {
             for (i, piece) in pieces.into_iter().enumerate() {
                 if origin == Origin::Bare
@@ -96,7 +93,7 @@ fn user(
                 {
                     to.state_cwd(cwd);
                 }
-                prompt.add(piece, kinds.get(i).map(|it| &*it.0));
+                prompt.add(piece, kinds.get(i).map(|it| &**it));
             }
         }
         None => prompt.add(Piece::Words(words::loose(said)?), None),
@@ -105,11 +102,11 @@ fn user(
 }
 
 fn assistant(
-    said: Option<&RawValue>,
+    said: Option<Json<'_>>,
     origin: Origin,
     to: &mut Scribe<'_>,
-) -> Result<Verdict, Error> {
-    let pieces = match pieces(said)? {
+) -> Result<Verdict, Malformed> {
+    let pieces = match pieces(said) {
         Some(pieces) => pieces,
         None => vec![Piece::Words(words::loose(said)?)],
     };
@@ -169,50 +166,34 @@ pub(super) fn answer(
 
 /// What Codex tells the model in its own name.
 fn context(
-    said: Option<&RawValue>,
+    said: Option<Json<'_>>,
     kind: &'static str,
     to: &mut Scribe<'_>,
-) -> Result<Verdict, Error> {
+) -> Result<Verdict, Malformed> {
     let text = content(said)?.into_owned();
     to.say(Author::Harness, EventBody::Message { text });
     Ok(Verdict::understood(kind))
 }
 
 /// What Codex calls each piece of a message, where it says.
-fn kinds(passthrough: &RawValue) -> Vec<Str<'_>> {
-    #[derive(Deserialize)]
-    struct Passthrough<'a> {
-        #[serde(borrow)]
-        content_item_kinds: Option<Vec<Str<'a>>>,
-    }
-    let passthrough = serde_json::from_str::<Passthrough<'_>>(passthrough.get()).ok();
-    passthrough.and_then(|it| it.content_item_kinds).unwrap_or_default()
+fn kinds(passthrough: Json<'_>) -> Result<Vec<Cow<'_, str>>, Malformed> {
+    let [kinds] = passthrough.fields(["content_item_kinds"])?;
+    kinds.map_or(Ok(Vec::new()), |it| it.items()?.into_iter().map(Json::string).collect())
 }
 
-fn reasoning(item: &str, origin: Origin, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct Reasoning<'a> {
-        #[serde(borrow)]
-        summary: Option<&'a RawValue>,
-        #[serde(borrow)]
-        content: Option<&'a RawValue>,
-    }
-    let reasoning: Reasoning<'_> = serde_json::from_str(item)?;
-    let mut thoughts = Vec::new();
-    for content in [reasoning.summary, reasoning.content] {
-        for piece in pieces(content)?.into_iter().flatten() {
-            if let Piece::Words(words) = piece {
-                thoughts.push(words);
-            }
-        }
-    }
+fn reasoning(item: Json<'_>, origin: Origin, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let told = item.fields(["summary", "content"])?;
+    let thoughts = told.into_iter().filter_map(pieces).flatten().filter_map(|piece| match piece {
+        Piece::Words(words) => Some(words),
+        Piece::Note(_) | Piece::Wrapper => None,
+    });
     let form = if origin == Origin::Bare { None } else { Some(Form::Api) };
-    Ok(think(thoughts.iter(), form, "reasoning", to))
+    Ok(think(thoughts, form, "reasoning", to))
 }
 
 /// Says what the model thought, but for the thoughts that were told in the other form.
-pub(super) fn think<T: AsRef<str>>(
-    thoughts: impl Iterator<Item = T>,
+pub(super) fn think<'a>(
+    thoughts: impl IntoIterator<Item = Cow<'a, str>>,
     form: Option<Form>,
     kind: &'static str,
     to: &mut Scribe<'_>,
@@ -220,16 +201,15 @@ pub(super) fn think<T: AsRef<str>>(
     let mut has_repeat = false;
     let mut has_news = false;
     for thought in thoughts {
-        let thought = thought.as_ref();
         if thought.trim().is_empty() {
             continue;
         }
-        if form.is_some_and(|form| to.state.is_repeat(Repeatable::Thought, form, thought)) {
+        if form.is_some_and(|form| to.state.is_repeat(Repeatable::Thought, form, &thought)) {
             has_repeat = true;
             continue;
         }
         has_news = true;
-        to.say(to.model(), EventBody::Reasoning { text: thought.to_owned() });
+        to.say(to.model(), EventBody::Reasoning { text: thought.into_owned() });
     }
     match (has_news, has_repeat) {
         (true, _) => Verdict::understood(kind),
@@ -239,14 +219,9 @@ pub(super) fn think<T: AsRef<str>>(
 }
 
 /// What another agent of the team says. The task of a sub-agent is sealed by the provider.
-fn agent_message(item: &str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct AgentMessage<'a> {
-        #[serde(borrow)]
-        content: Option<&'a RawValue>,
-    }
-    let message: AgentMessage<'_> = serde_json::from_str(item)?;
-    let text = content(message.content)?.into_owned();
+fn agent_message(item: Json<'_>, to: &mut Scribe<'_>) -> Result<Verdict, Malformed> {
+    let [said] = item.fields(["content"])?;
+    let text = content(said)?.into_owned();
     to.say(Author::Agent, EventBody::Message { text });
     Ok(Verdict::understood("agent_message"))
 }

@@ -7,6 +7,8 @@ use ai_hist_connector::model::{
     Span, Tally, Timestamp, Usage,
 };
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::state::{Mark, State};
 
 /// A batch that is being written.
@@ -47,9 +49,37 @@ pub(super) struct Scribe<'a> {
     pub(super) state: &'a mut State,
     pub(super) at: Option<Timestamp>,
     pub(super) span: Span,
+    /// The record was copied from the session that this one comes from.
+    pub(super) is_inherited: bool,
     draft: &'a mut Draft,
+    name: Name<'a>,
+    /// What `name` stands for, once that was asked.
     key: String,
     n_events: usize,
+}
+
+/// What a record is called.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Name<'a> {
+    /// By its bytes, and its place among the records of its time: that tells apart what is byte
+    /// for byte the same.
+    Bytes {
+        /// The whole record.
+        bytes: &'a [u8],
+        /// Its place, from 0.
+        nth: u32,
+    },
+    /// By the number of its line.
+    Line(u64),
+}
+
+/// A record, as far as its reader does not see it in the record itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record<'a> {
+    pub(super) name: Name<'a>,
+    pub(super) at: Option<Timestamp>,
+    pub(super) span: Span,
+    pub(super) is_inherited: bool,
 }
 
 impl Draft {
@@ -141,31 +171,34 @@ impl Verdict {
 }
 
 impl<'a> Scribe<'a> {
-    /// Begins with the record of that name.
-    pub(super) fn new(
-        state: &'a mut State,
-        draft: &'a mut Draft,
-        key: String,
-        at: Option<Timestamp>,
-        span: Span,
-    ) -> Self {
-        Self { state, at, span, draft, key, n_events: 0 }
+    /// Begins with a record.
+    pub(super) fn new(state: &'a mut State, draft: &'a mut Draft, record: Record<'a>) -> Self {
+        let Record { name, at, span, is_inherited } = record;
+        Self { state, at, span, is_inherited, draft, name, key: String::new(), n_events: 0 }
     }
 
     /// The name of the record, for what has no name of its own.
-    pub(super) fn key(&self) -> &str {
+    pub(super) fn key(&mut self) -> &str {
+        if self.key.is_empty() {
+            let _ = match self.name {
+                Name::Bytes { bytes, nth: 0 } => write!(self.key, "x{:032x}", xxh3_128(bytes)),
+                Name::Bytes { bytes, nth } => write!(self.key, "x{:032x}.{nth}", xxh3_128(bytes)),
+                Name::Line(number) => write!(self.key, "l{number}"),
+            };
+        }
         &self.key
     }
 
     /// Writes down an event.
     pub(super) fn say(&mut self, author: Author, body: EventBody) {
-        let mut key = self.key.clone();
+        let mut key = self.key().to_owned();
         if self.n_events != 0 {
             let _ = write!(key, "#{}", self.n_events);
         }
         self.n_events += 1;
         let key = NativeEventKey(key);
-        let event = Event::new(self.draft.session, &key, self.at, author, body, self.span);
+        let mut event = Event::new(self.draft.session, &key, self.at, author, body, self.span);
+        event.inherited = self.is_inherited;
         self.draft.events.push(event);
     }
 
@@ -180,15 +213,21 @@ impl<'a> Scribe<'a> {
         &mut self.draft.facts
     }
 
-    /// Whether `native` is what the session is called.
-    pub(super) fn is_own(&self, native: &str) -> bool {
-        self.draft.facts.key.native.as_str() == native
+    /// What the session is called.
+    pub(super) fn own(&self) -> &str {
+        self.draft.facts.key.native.as_str()
     }
 
-    /// Takes note that a turn begins.
+    /// Whether `native` is what the session is called.
+    pub(super) fn is_own(&self, native: &str) -> bool {
+        self.own() == native
+    }
+
+    /// Takes note that a turn begins, which may be the session's own first one.
     pub(super) fn begin_turn(&mut self, turn: &str) {
-        if self.state.is_inherited(self.at) {
-            self.state.begin_turn(turn, self.draft.facts.key.native.as_str());
+        let session = self.draft.facts.key.native.as_str();
+        if self.is_inherited && self.state.inherited.begin_turn(turn, session) {
+            self.is_inherited = false;
         }
     }
 

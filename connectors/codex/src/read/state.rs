@@ -2,11 +2,11 @@
 
 use std::{collections::VecDeque, fmt::Write as _};
 
-use ai_hist_connector::model::{Cursor, NativeSessionId, Span, Timestamp};
+use ai_hist_connector::model::{Cursor, NativeSessionId, Span};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::patch::Edit;
-use crate::limits::{MAX_INHERITED_MS, MAX_MODEL_BYTES, MAX_PATCHES, MAX_SIGHTINGS};
+use super::{inherited::Inherited, patch::Edit};
+use crate::limits::{MAX_MODEL_BYTES, MAX_PATCHES, MAX_SIGHTINGS};
 
 /// The first word of what we add to the tail's cursor. Another one is another version's.
 const VERSION: &str = "1";
@@ -24,8 +24,8 @@ pub(super) struct State {
     /// The model that answers.
     pub(super) model: Option<String>,
     marks: u8,
-    /// Until when records are copies of the parent's.
-    inherited_until: Option<i64>,
+    /// Which records are copies of the parent's.
+    pub(super) inherited: Inherited,
     run: Run,
     sightings: VecDeque<Sighting>,
     pub(super) patches: VecDeque<PendingPatch>,
@@ -103,7 +103,7 @@ impl State {
             return None;
         }
         let marks = fields.next()?;
-        let inherited_until = fields.next()?;
+        let inherited = Inherited::parse(fields.next()?)?;
         let (time, n_records) = fields.next()?.split_once('.')?;
         let run = Run { time: parse_hex(time)?, n_records: n_records.parse().ok()? };
         let sightings = fields.next()?;
@@ -114,7 +114,7 @@ impl State {
             unnamed_session: NativeSessionId::parse(session),
             model: (!model.is_empty()).then(|| model.to_owned()),
             marks: u8::from_str_radix(marks, 16).ok()?,
-            inherited_until: inherited_until.parse().ok(),
+            inherited,
             run,
             sightings: parse_sightings(sightings)?,
             patches: list(patches, PendingPatch::parse)?,
@@ -127,9 +127,7 @@ impl State {
         let mut words = String::with_capacity(512);
         words.push_str(tail.as_str());
         let _ = write!(words, "|{VERSION}|{:x}|", self.marks);
-        if let Some(until) = self.inherited_until {
-            let _ = write!(words, "{until}");
-        }
+        self.inherited.write(&mut words);
         let _ = write!(words, "|{:x}.{}|", self.run.time, self.run.n_records);
         for Sighting { what, form, hash } in &self.sightings {
             let _ = write!(words, "{}{hash:0HASH_DIGITS$x}", letter(*what, *form));
@@ -167,36 +165,6 @@ impl State {
             return false;
         }
         self.model.replace(name.to_owned()).is_some()
-    }
-
-    /// Takes note that records of the parent are copied from here on.
-    pub(super) fn inherit_from(&mut self, at: Option<Timestamp>) {
-        self.inherited_until = at.map(|it| it.0.saturating_add(MAX_INHERITED_MS));
-    }
-
-    /// Takes note that a turn begins: with the session's own first one the copies end.
-    ///
-    /// Sub-agents begin to work at once, so the time alone does not tell their first turn from
-    /// the copied ones. The names do: they are UUIDs of version 7, which begin with the time at
-    /// which they were made.
-    pub(super) fn begin_turn(&mut self, turn: &str, session: &str) {
-        let made = |name: &str| {
-            let is_v7 = name.as_bytes().get(14) == Some(&b'7');
-            name.get(..13).filter(|_| is_v7).map(str::to_owned)
-        };
-        if let (Some(turn), Some(session)) = (made(turn), made(session))
-            && session <= turn
-        {
-            self.inherited_until = None;
-        }
-    }
-
-    /// Whether a record of this time is a copy of the parent's.
-    pub(super) fn is_inherited(&self, at: Option<Timestamp>) -> bool {
-        match (at, self.inherited_until) {
-            (Some(at), Some(until)) => at.0 <= until,
-            (None, _) | (_, None) => false,
-        }
     }
 
     /// Which one of the records with the time `time` this is, from 0.
@@ -311,7 +279,7 @@ mod tests {
             marks: u8::MAX,
             ..State::default()
         };
-        state.inherit_from(Some(Timestamp(i64::MAX)));
+        state.inherited = Inherited::Before(u64::MAX);
         state.set_model(&"m".repeat(1000));
         for i in 0..100 {
             let words = format!("words {i}");
@@ -363,27 +331,6 @@ mod tests {
         let mut state = State::default();
         let times = ["a", "a", "a", "b", "a"];
         assert_eq!(times.map(|it| state.nth_of_time(it)), [0, 1, 2, 0, 0]);
-    }
-
-    #[test]
-    fn the_first_turn_that_is_younger_than_the_session_is_its_own() {
-        let session = "01900000-0002-7000-8000-000000000001";
-        let table = [
-            ("01900000-0001-7fff-8000-000000000002", true),
-            ("01900000-0002-7000-8000-000000000003", false),
-            ("01900000-0003-7000-8000-000000000004", false),
-            ("ffffffff-0003-4000-8000-000000000005", true),
-            ("turn-1", true),
-            ("", true),
-        ];
-        for (turn, is_inherited) in table {
-            let mut state = State::default();
-            state.inherit_from(Some(Timestamp(0)));
-            state.begin_turn(turn, session);
-            assert_eq!(state.is_inherited(Some(Timestamp(20))), is_inherited, "`{turn}`");
-            assert!(!state.is_inherited(Some(Timestamp(MAX_INHERITED_MS + 1))), "`{turn}`");
-            assert!(!state.is_inherited(None), "`{turn}`");
-        }
     }
 
     #[test]

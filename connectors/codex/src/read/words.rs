@@ -2,66 +2,33 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde_json::{Error, value::RawValue};
+use super::json::{Json, Malformed};
 
-/// A string that borrows from the record unless it has escapes. (An `Option<Cow<str>>` never
-/// borrows.)
-#[derive(Debug, Deserialize)]
-#[serde(transparent)]
-pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
-
-/// The text of a string, or of `""` if there is none.
-pub(super) fn text(string: Option<Str<'_>>) -> Cow<'_, str> {
-    string.map_or(Cow::Borrowed(""), |it| it.0)
+/// The text of a string, or `""` if there is none.
+pub(super) fn text(string: Option<Json<'_>>) -> Result<Cow<'_, str>, Malformed> {
+    string.map_or(Ok(Cow::Borrowed("")), Json::string)
 }
 
 /// The text of a value: a string's own, and JSON as it stands of everything else.
-pub(super) fn loose(value: Option<&RawValue>) -> Result<Cow<'_, str>, Error> {
+pub(super) fn loose(value: Option<Json<'_>>) -> Result<Cow<'_, str>, Malformed> {
     let Some(value) = value else {
         return Ok(Cow::Borrowed(""));
     };
-    match value.get() {
-        "null" => Ok(Cow::Borrowed("")),
-        json if json.starts_with('"') => Ok(serde_json::from_str::<Str<'_>>(json)?.0),
+    match value.as_str() {
+        json if json.starts_with('"') => value.string(),
         json => Ok(Cow::Borrowed(json)),
     }
 }
 
 /// The `type` of a JSON object, which Codex writes first.
-pub(super) fn tag(json: &str) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct Tagged<'a> {
-        #[serde(borrow, rename = "type")]
-        tag: Option<Str<'a>>,
-    }
-    if let Some(rest) = json.strip_prefix("{\"type\":\"")
-        && let Some((tag, _)) = rest.split_once('"')
-        && !tag.contains('\\')
-    {
-        return Some(Cow::Borrowed(tag));
-    }
-    serde_json::from_str::<Tagged<'_>>(json).ok()?.tag.map(|it| it.0)
+pub(super) fn tag(object: Json<'_>) -> Option<Cow<'_, str>> {
+    let [tag] = object.fields(["type"]).ok()?;
+    tag?.string().ok()
 }
 
 /// The beginning of `text`, at most `max_bytes` of it.
 pub(super) fn beginning(text: &str, max_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(max_bytes)]
-}
-
-/// One piece of a message's content.
-#[derive(Debug, Deserialize)]
-pub(super) struct Part<'a> {
-    #[serde(borrow, rename = "type")]
-    tag: Option<Str<'a>>,
-    #[serde(borrow)]
-    text: Option<Str<'a>>,
-    #[serde(borrow)]
-    image_url: Option<&'a RawValue>,
-    #[serde(borrow)]
-    path: Option<&'a RawValue>,
-    #[serde(borrow, rename = "mimeType")]
-    mime_type: Option<Str<'a>>,
 }
 
 /// What a piece of content is to us.
@@ -74,27 +41,23 @@ pub(super) enum Piece<'a> {
     Wrapper,
 }
 
-impl<'a> Part<'a> {
-    pub(super) fn piece(self) -> Piece<'a> {
-        let tag = text(self.tag);
-        if let Some(Str(words)) = self.text {
-            let is_wrapper = words.starts_with("<image name=") || words == "</image>";
-            return if is_wrapper { Piece::Wrapper } else { Piece::Words(words) };
-        }
-        Piece::Note(match &*tag {
-            "input_image" | "image" | "local_image" | "localImage" => {
-                let at = self.image_url.or(self.path);
-                let at = at.map_or("", RawValue::get).trim_matches('"');
-                image_note(if at.is_empty() {
-                    self.mime_type.as_ref().map_or("", |it| &it.0)
-                } else {
-                    at
-                })
-            }
-            "encrypted_content" => "[sealed content]".to_owned(),
-            tag => format!("[{}]", beginning(tag, 40)),
-        })
+/// Reads one piece of a message's content.
+fn piece(part: Json<'_>) -> Result<Piece<'_>, Malformed> {
+    let names = ["type", "text", "image_url", "path", "mimeType"];
+    let [tag, words, image_url, path, mime_type] = part.fields(names)?;
+    if let Some(words) = words {
+        let words = words.string()?;
+        let is_wrapper = words.starts_with("<image name=") || words == "</image>";
+        return Ok(if is_wrapper { Piece::Wrapper } else { Piece::Words(words) });
     }
+    Ok(Piece::Note(match &*text(tag)? {
+        "input_image" | "image" | "local_image" | "localImage" => {
+            let at = image_url.or(path).map_or("", Json::as_str).trim_matches('"');
+            if at.is_empty() { image_note(&text(mime_type)?) } else { image_note(at) }
+        }
+        "encrypted_content" => "[sealed content]".to_owned(),
+        tag => format!("[{}]", beginning(tag, 40)),
+    }))
 }
 
 /// What stands for an image: its type if it is inline, else where it is.
@@ -110,33 +73,31 @@ pub(super) fn image_note(at: &str) -> String {
 }
 
 /// The text of content in any of its forms: a string, pieces, or something else as it stands.
-pub(super) fn content(value: Option<&RawValue>) -> Result<Cow<'_, str>, Error> {
-    let Some(pieces) = pieces(value)? else {
+pub(super) fn content(value: Option<Json<'_>>) -> Result<Cow<'_, str>, Malformed> {
+    let Some(pieces) = pieces(value) else {
         return loose(value);
     };
-    let mut out = String::new();
+    let mut out = Cow::Borrowed("");
     for piece in pieces {
-        let words = match &piece {
+        let words = match piece {
             Piece::Words(words) => words,
-            Piece::Note(note) => note.as_str(),
+            Piece::Note(note) => Cow::Owned(note),
             Piece::Wrapper => continue,
         };
-        push_line(&mut out, words);
+        if out.is_empty() {
+            out = words;
+        } else {
+            push_line(out.to_mut(), &words);
+        }
     }
-    Ok(Cow::Owned(out))
+    Ok(out)
 }
 
-/// The pieces of content that is a list of them. `None` if it is something else.
-pub(super) fn pieces(value: Option<&RawValue>) -> Result<Option<Vec<Piece<'_>>>, Error> {
-    let Some(json) = value.map(RawValue::get).filter(|it| it.starts_with('[')) else {
-        return Ok(None);
-    };
-    match serde_json::from_str::<Vec<Part<'_>>>(json) {
-        Ok(parts) => Ok(Some(parts.into_iter().map(Part::piece).collect())),
-        // Its items have another shape: it is shown as it stands.
-        Err(error) if error.is_data() => Ok(None),
-        Err(error) => Err(error),
-    }
+/// The pieces of content that is a list of them. `None` if it is something else, or if its items
+/// have another shape: it is then shown as it stands.
+pub(super) fn pieces(value: Option<Json<'_>>) -> Option<Vec<Piece<'_>>> {
+    let parts = value?.items().ok()?;
+    parts.into_iter().map(|it| piece(it).ok()).collect()
 }
 
 /// Appends `words` on a line of their own.
@@ -151,15 +112,14 @@ pub(super) fn push_line(out: &mut String, words: &str) {
 mod tests {
     use super::*;
 
-    fn raw(json: &str) -> Option<&RawValue> {
-        Some(serde_json::from_str(json).expect("is JSON"))
+    fn value(json: &str) -> Json<'_> {
+        Json::parse(json).expect("is JSON")
     }
 
     #[test]
     fn content_is_read_in_all_its_forms() {
         let table = [
             (r#""plain""#, "plain"),
-            ("null", ""),
             (r#"{"a":1}"#, r#"{"a":1}"#),
             (r#"[{"type":"input_text","text":"a"},{"type":"input_text","text":"b"}]"#, "a\nb"),
             (r#"[{"type":"input_text","text":"a\n"},{"type":"input_text","text":"b"}]"#, "a\nb"),
@@ -182,7 +142,7 @@ mod tests {
             ("[1,2]", "[1,2]"),
         ];
         for (json, expected) in table {
-            assert_eq!(content(raw(json)).expect("reads"), expected, "{json}");
+            assert_eq!(content(Some(value(json))).as_deref(), Ok(expected), "{json}");
         }
     }
 
@@ -196,7 +156,7 @@ mod tests {
             ("{}", None),
         ];
         for (json, expected) in table {
-            assert_eq!(tag(json).as_deref(), expected, "{json}");
+            assert_eq!(tag(value(json)).as_deref(), expected, "{json}");
         }
     }
 }

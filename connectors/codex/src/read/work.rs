@@ -6,256 +6,213 @@
 use std::borrow::Cow;
 
 use ai_hist_connector::model::ToolOutcome;
-use serde::Deserialize;
-use serde_json::{Error, value::RawValue};
 
 use super::{
+    json::{Json, Malformed},
     output,
     patch::{self, Edit},
     prompt::repeated,
     scribe::{Scribe, Verdict},
     tool::{say_call, say_result},
-    words::{Str, content, loose, text},
+    words::{content, loose, text},
 };
 
 /// A piece of work, in an `item_completed` (`id`) or an event of its own (`call_id`).
-#[derive(Deserialize)]
 struct Work<'a> {
-    #[serde(borrow, alias = "call_id")]
-    id: Option<Str<'a>>,
-    #[serde(borrow)]
-    status: Option<Str<'a>>,
-    success: Option<bool>,
-    #[serde(borrow)]
-    command: Option<&'a RawValue>,
-    #[serde(borrow)]
-    aggregated_output: Option<Str<'a>>,
-    exit_code: Option<i64>,
-    #[serde(borrow)]
-    invocation: Option<Invocation<'a>>,
-    #[serde(borrow)]
-    server: Option<Str<'a>>,
-    #[serde(borrow)]
-    tool: Option<Str<'a>>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-    #[serde(borrow)]
-    changes: Option<&'a RawValue>,
-    #[serde(borrow)]
-    stdout: Option<Str<'a>>,
-    #[serde(borrow)]
-    stderr: Option<Str<'a>>,
-    #[serde(borrow)]
-    query: Option<Str<'a>>,
-    #[serde(borrow)]
-    action: Option<&'a RawValue>,
-    #[serde(borrow)]
-    results: Option<&'a RawValue>,
-    #[serde(borrow)]
-    path: Option<&'a RawValue>,
-    #[serde(borrow)]
-    prompt: Option<Str<'a>>,
+    json: Json<'a>,
+    call: Cow<'a, str>,
 }
 
-#[derive(Deserialize)]
-struct Invocation<'a> {
-    #[serde(borrow)]
-    server: Option<Str<'a>>,
-    #[serde(borrow)]
-    tool: Option<Str<'a>>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-}
-
-impl Work<'_> {
-    fn is_own(&self) -> bool {
-        self.id.as_ref().is_some_and(|it| it.0.starts_with("exec-"))
+impl<'a> Work<'a> {
+    fn of(json: Json<'a>) -> Result<Self, Malformed> {
+        let [id] = json.fields(["id"])?;
+        let call = match id {
+            Some(id) => id.string()?,
+            None => text(json.fields(["call_id"])?[0])?,
+        };
+        Ok(Self { json, call })
     }
 
-    fn outcome(&self) -> ToolOutcome {
-        match (self.success, self.exit_code) {
-            (Some(success), _) => output::of_success(success),
-            (None, Some(code)) => output::of_exit_code(code),
-            (None, None) => output::of_status(self.status.as_ref()),
-        }
+    /// What only is told here, as what a script does in code mode is.
+    fn own(json: Json<'a>) -> Result<Option<Self>, Malformed> {
+        Ok(Some(Self::of(json)?).filter(Self::is_own))
+    }
+
+    fn is_own(&self) -> bool {
+        self.call.starts_with("exec-")
+    }
+
+    fn outcome(&self) -> Result<ToolOutcome, Malformed> {
+        let [success, exit_code, status] = self.json.fields(["success", "exit_code", "status"])?;
+        Ok(match (success, exit_code) {
+            (Some(success), _) => output::of_success(success.flag()?),
+            (None, Some(code)) => output::of_exit_code(code.number()?),
+            (None, None) => output::of_status(&text(status)?),
+        })
+    }
+
+    /// Says the call.
+    fn say_call(&self, tool: String, input: Cow<'_, str>, to: &mut Scribe<'_>) {
+        say_call(self.call.clone().into_owned(), tool, input.into_owned(), to);
+    }
+
+    /// Says its result.
+    fn say_result(self, outcome: ToolOutcome, output: Cow<'_, str>, to: &mut Scribe<'_>) {
+        say_result(self.call.into_owned(), outcome, output.into_owned(), to);
     }
 }
 
 /// Reads a command that ran.
 pub(super) fn command(
-    json: &str,
+    json: Json<'_>,
     kind: &'static str,
     to: &mut Scribe<'_>,
-) -> Result<Verdict, Error> {
-    let work: Work<'_> = serde_json::from_str(json)?;
-    if !work.is_own() {
+) -> Result<Verdict, Malformed> {
+    let Some(work) = Work::own(json)? else {
         return Ok(Verdict::ignored(repeated(kind)));
-    }
-    let outcome = work.outcome();
-    let input = loose(work.command)?.into_owned();
-    let call = text(work.id).into_owned();
-    say_call(call.clone(), "exec_command".to_owned(), input, to);
-    say_result(call, outcome, text(work.aggregated_output).into_owned(), to);
+    };
+    let [command, output] = json.fields(["command", "aggregated_output"])?;
+    let (input, output) = (loose(command)?, text(output)?);
+    let outcome = work.outcome()?;
+    work.say_call("exec_command".to_owned(), input, to);
+    work.say_result(outcome, output, to);
     Ok(Verdict::understood(kind))
 }
 
 /// Reads a call of an MCP server.
-pub(super) fn mcp(json: &str, kind: &'static str, to: &mut Scribe<'_>) -> Result<Verdict, Error> {
-    let mut work: Work<'_> = serde_json::from_str(json)?;
-    if !work.is_own() {
+pub(super) fn mcp(
+    json: Json<'_>,
+    kind: &'static str,
+    to: &mut Scribe<'_>,
+) -> Result<Verdict, Malformed> {
+    let Some(work) = Work::own(json)? else {
         return Ok(Verdict::ignored(repeated(kind)));
-    }
-    if let Some(invocation) = work.invocation.take() {
-        work.server = invocation.server;
-        work.tool = invocation.tool;
-        work.arguments = invocation.arguments;
-    }
+    };
+    let [invocation] = json.fields(["invocation"])?;
+    let names = ["server", "tool", "arguments"];
+    let [server, tool, arguments] = invocation.unwrap_or(json).fields(names)?;
+    let name = format!("mcp__{}__{}", text(server)?, text(tool)?);
+    let input = loose(arguments)?;
     let (output, outcome) = mcp_result(&work)?;
-    let name = format!("mcp__{}__{}", text(work.server), text(work.tool));
-    let input = loose(work.arguments)?.into_owned();
-    let output = output.into_owned();
-    let call = text(work.id).into_owned();
-    say_call(call.clone(), name, input, to);
-    say_result(call, outcome, output, to);
+    work.say_call(name, input, to);
+    work.say_result(outcome, output, to);
     Ok(Verdict::understood(kind))
 }
 
 /// What a server answered: `{content, isError?}`, which an event wraps in `Ok` or `Err`.
-fn mcp_result<'a>(work: &Work<'a>) -> Result<(Cow<'a, str>, ToolOutcome), Error> {
-    #[derive(Deserialize)]
-    struct Answer<'a> {
-        #[serde(borrow, rename = "Ok")]
-        ok: Option<&'a RawValue>,
-        #[serde(borrow, rename = "Err")]
-        err: Option<&'a RawValue>,
-        #[serde(borrow)]
-        content: Option<&'a RawValue>,
-        #[serde(borrow)]
-        message: Option<&'a RawValue>,
-        #[serde(rename = "isError", alias = "is_error")]
-        is_error: Option<bool>,
-    }
-    let parse = |it: &'a RawValue| serde_json::from_str::<Answer<'a>>(it.get()).ok();
-    if let Some(error) = work.error {
-        let message = parse(error).and_then(|it| it.message).unwrap_or(error);
+fn mcp_result<'a>(work: &Work<'a>) -> Result<(Cow<'a, str>, ToolOutcome), Malformed> {
+    let [error, result] = work.json.fields(["error", "result"])?;
+    if let Some(error) = error {
+        let message = error.fields(["message"]).ok().and_then(|it| it[0]).unwrap_or(error);
         return Ok((loose(Some(message))?, ToolOutcome::Failure));
     }
-    let mut answer = work.result.and_then(parse);
-    if let Some(error) = answer.as_ref().and_then(|it| it.err) {
-        return Ok((loose(Some(error))?, ToolOutcome::Failure));
+    let [ok, err] = result.and_then(|it| it.fields(["Ok", "Err"]).ok()).unwrap_or_default();
+    if err.is_some() {
+        return Ok((loose(err)?, ToolOutcome::Failure));
     }
-    if let Some(ok) = answer.as_ref().and_then(|it| it.ok) {
-        answer = parse(ok);
-    }
-    let outcome = match &answer {
-        Some(Answer { is_error: Some(true), .. }) => ToolOutcome::Failure,
-        Some(_) | None => work.outcome(),
+    let answer = ok.or(result);
+    let names = ["content", "isError", "is_error"];
+    let [said, is_error, is_error_too] =
+        answer.and_then(|it| it.fields(names).ok()).unwrap_or_default();
+    let outcome = match is_error.or(is_error_too).map(Json::flag).transpose()? {
+        Some(true) => ToolOutcome::Failure,
+        Some(false) | None => work.outcome()?,
     };
-    let said = answer.and_then(|it| it.content).or(work.result);
-    Ok((content(said)?, outcome))
+    Ok((content(said.or(result))?, outcome))
 }
 
 /// Reads changes of files. The edits are told from here, whoever made them: the model's own call
 /// has the patch that it meant to make.
 pub(super) fn file_change(
-    json: &str,
+    json: Json<'_>,
     kind: &'static str,
     to: &mut Scribe<'_>,
-) -> Result<Verdict, Error> {
-    let work: Work<'_> = serde_json::from_str(json)?;
-    let outcome = work.outcome();
+) -> Result<Verdict, Malformed> {
+    let work = Work::of(json)?;
+    let [changes, stdout, stderr] = json.fields(["changes", "stdout", "stderr"])?;
+    let (outcome, edits) = (work.outcome()?, patch::changes(changes)?);
+    let output = text(stdout)? + text(stderr)?;
     let is_own = work.is_own();
-    let edits = patch::changes(work.changes)?;
-    let call = text(work.id).into_owned();
     // Its result is not to tell them again.
-    to.state.take_edits(&call);
+    to.state.take_edits(&work.call);
     if is_own {
         let paths: Vec<&str> = edits.iter().map(|it: &Edit| it.path.as_str()).collect();
-        say_call(call.clone(), "apply_patch".to_owned(), paths.join("\n"), to);
+        work.say_call("apply_patch".to_owned(), paths.join("\n").into(), to);
     }
     let has_edits = outcome != ToolOutcome::Failure && !edits.is_empty();
     if has_edits {
-        patch::say(edits, &call, to);
+        patch::say(edits, &work.call, to);
     }
     if is_own {
-        let mut output = text(work.stdout).into_owned();
-        output.push_str(&text(work.stderr));
-        say_result(call, outcome, output, to);
+        work.say_result(outcome, output, to);
     }
     let gave = is_own || has_edits;
     Ok(if gave { Verdict::understood(kind) } else { Verdict::ignored(repeated(kind)) })
 }
 
-/// Reads a search of the web.
+/// Reads a search of the web. What it found stands nowhere else.
 pub(super) fn web_search(
-    json: &str,
+    json: Json<'_>,
     kind: &'static str,
     to: &mut Scribe<'_>,
-) -> Result<Verdict, Error> {
-    #[derive(Deserialize)]
-    struct Found<'a> {
-        #[serde(borrow)]
-        title: Option<Str<'a>>,
-        #[serde(borrow)]
-        url: Option<Str<'a>>,
-        #[serde(borrow)]
-        snippet: Option<Str<'a>>,
-    }
-    let work: Work<'_> = serde_json::from_str(json)?;
-    if !work.is_own() {
+) -> Result<Verdict, Malformed> {
+    let work = Work::of(json)?;
+    let [action, query, results] = json.fields(["action", "query", "results"])?;
+    let input = match action {
+        Some(action) => Cow::Borrowed(action.as_str()),
+        None => text(query)?,
+    };
+    let output = results.and_then(|it| found(it).ok()).unwrap_or_default();
+    let is_own = work.is_own();
+    if !is_own && output.is_empty() {
         return Ok(Verdict::ignored(repeated(kind)));
     }
-    let input = match work.action {
-        Some(action) => action.get().to_owned(),
-        None => text(work.query).into_owned(),
-    };
-    let results = work.results.map_or("[]", RawValue::get);
-    let found = serde_json::from_str::<Vec<Found<'_>>>(results).unwrap_or_default();
-    let lines = found.into_iter().map(|it| {
-        let words = [text(it.title), text(it.url), text(it.snippet)];
-        words.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n")
-    });
-    let output = lines.collect::<Vec<_>>().join("\n\n");
-    let call = text(work.id).into_owned();
-    say_call(call.clone(), "web_search".to_owned(), input, to);
-    say_result(call, ToolOutcome::Success, output, to);
+    if is_own {
+        work.say_call("web_search".to_owned(), input, to);
+    }
+    work.say_result(ToolOutcome::Success, output.into(), to);
     Ok(Verdict::understood(kind))
+}
+
+/// What a search found.
+fn found(results: Json<'_>) -> Result<String, Malformed> {
+    let mut lines = Vec::new();
+    for result in results.items()? {
+        let [title, url, snippet] = result.fields(["title", "url", "snippet"])?;
+        let words = [text(title)?, text(url)?, text(snippet)?];
+        let words: Vec<_> = words.into_iter().filter(|it| !it.is_empty()).collect();
+        lines.push(words.join("\n"));
+    }
+    Ok(lines.join("\n\n"))
 }
 
 /// Reads a look at an image.
 pub(super) fn image_view(
-    json: &str,
+    json: Json<'_>,
     kind: &'static str,
     to: &mut Scribe<'_>,
-) -> Result<Verdict, Error> {
-    let work: Work<'_> = serde_json::from_str(json)?;
-    if !work.is_own() {
+) -> Result<Verdict, Malformed> {
+    let Some(work) = Work::own(json)? else {
         return Ok(Verdict::ignored(repeated(kind)));
-    }
-    let input = loose(work.path)?.into_owned();
-    let call = text(work.id).into_owned();
-    say_call(call, "view_image".to_owned(), input, to);
+    };
+    let [path] = json.fields(["path"])?;
+    work.say_call("view_image".to_owned(), loose(path)?, to);
     Ok(Verdict::understood(kind))
 }
 
 /// Reads a call that concerns other agents.
 pub(super) fn collaboration(
-    json: &str,
+    json: Json<'_>,
     kind: &'static str,
     to: &mut Scribe<'_>,
-) -> Result<Verdict, Error> {
-    let work: Work<'_> = serde_json::from_str(json)?;
-    if !work.is_own() {
+) -> Result<Verdict, Malformed> {
+    let Some(work) = Work::own(json)? else {
         return Ok(Verdict::ignored(repeated(kind)));
-    }
-    let outcome = work.outcome();
-    let call = text(work.id).into_owned();
-    say_call(call.clone(), text(work.tool).into_owned(), text(work.prompt).into_owned(), to);
-    let output = text(work.status).into_owned();
-    say_result(call, outcome, output, to);
+    };
+    let [tool, prompt, status] = json.fields(["tool", "prompt", "status"])?;
+    let (tool, prompt, output) = (text(tool)?.into_owned(), text(prompt)?, text(status)?);
+    let outcome = work.outcome()?;
+    work.say_call(tool, prompt, to);
+    work.say_result(outcome, output, to);
     Ok(Verdict::understood(kind))
 }

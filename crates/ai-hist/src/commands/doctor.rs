@@ -1,11 +1,11 @@
 //! `ai-hist doctor`.
 
 use std::{
-    io::{self, Write as _},
+    io::{self, Write},
     process::ExitCode,
 };
 
-use ai_hist_engine::{Engine, Health};
+use ai_hist_engine::{Engine, Health, RetentionRow};
 
 use crate::{
     report::CliError,
@@ -56,6 +56,12 @@ fn print(health: &Health) -> io::Result<()> {
         bytes(health.archive.bytes),
         bytes(health.archive.stored_bytes)
     )?;
+    for row in &health.retention {
+        retention(&mut out, row)?;
+    }
+    for path in &health.excluded {
+        writeln!(out, "excluded {}", line(path, 120))?;
+    }
     let behind = health.index.last_row.saturating_sub(health.index.watermark);
     match behind {
         0 => writeln!(out, "index    up to date")?,
@@ -76,6 +82,31 @@ fn print(health: &Health) -> io::Result<()> {
     }
     if health.ok {
         writeln!(out, "all is well")?;
+    }
+    Ok(())
+}
+
+/// What an agent removes, and what of it is kept here.
+fn retention(out: &mut impl Write, row: &RetentionRow) -> io::Result<()> {
+    if 0 < row.gone {
+        let gone = count(row.gone, "transcript");
+        let size = bytes(row.gone_bytes);
+        writeln!(
+            out,
+            "kept     {gone} ({size}) that {} has removed: `ai-hist restore`",
+            row.source
+        )?;
+    }
+    if let (Some(days), true) = (row.days, 0 < row.due) {
+        let due = count(row.due, "transcript");
+        writeln!(
+            out,
+            "kept     {due} that {} removes within a week, after {days} days",
+            row.source
+        )?;
+        if let Some(hint) = &row.hint {
+            writeln!(out, "         {hint}")?;
+        }
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! `ai-hist sessions`.
 
 use std::{
-    io::{self, Write as _},
+    io::{self, Write},
     process::ExitCode,
 };
 
-use ai_hist_engine::{Engine, SessionFilter, SubAgents};
+use ai_hist_engine::{Engine, Family, SessionFilter, SessionTree, SubAgents};
 
 use crate::{report::CliError, text};
 
@@ -28,12 +28,19 @@ pub(crate) struct Args {
     #[arg(long, short = 'n', default_value_t = 20)]
     limit: usize,
 
+    /// The whole tree that this session is in: its forks and sub-agents
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["source", "project", "all", "cursor"])]
+    tree: Option<String>,
+
     /// Go on after a page: its `next_cursor`
     #[arg(long)]
     cursor: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, engine: &Engine, json: bool) -> Result<ExitCode, CliError> {
+    if let Some(reference) = &args.tree {
+        return tree(&engine.family(reference)?, json);
+    }
     let list = engine.sessions(&SessionFilter {
         source: args.source.clone(),
         project: args.project.clone(),
@@ -56,4 +63,42 @@ pub(crate) fn run(args: &Args, engine: &Engine, json: bool) -> Result<ExitCode, 
         writeln!(out, "more: --cursor {cursor}")?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn tree(family: &Family, json: bool) -> Result<ExitCode, CliError> {
+    if json {
+        text::json(family)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = io::stdout().lock();
+    branch(&mut out, &family.root, 0)?;
+    if family.truncated {
+        writeln!(out, "and more: the first {} are shown", family.n_sessions)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn branch(out: &mut impl Write, tree: &SessionTree, depth: usize) -> io::Result<()> {
+    let session = &tree.session;
+    let relation = tree.relation.map_or(String::new(), |it| format!("{}  ", it.replace('_', " ")));
+    let name =
+        tree.nickname.as_deref().map_or(String::new(), |it| format!("{}  ", text::line(it, 30)));
+    let events = text::count(session.n_events - session.n_copied, "event");
+    let copied = match session.n_copied {
+        0 => String::new(),
+        n => format!(" and {n} of its parent's"),
+    };
+    writeln!(
+        out,
+        "{:indent$}{relation}{name}{}:{}  {events}{copied}  {}",
+        "",
+        session.source,
+        session.session_id,
+        text::line(&session.title, 60),
+        indent = 2 * depth
+    )?;
+    for child in &tree.children {
+        branch(out, child, depth + 1)?;
+    }
+    Ok(())
 }

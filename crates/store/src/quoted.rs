@@ -1,0 +1,192 @@
+//! Texts that stand word for word in the archive are not kept twice.
+//!
+//! Most texts of events are a JSON string, or a JSON value, of the record that they were read from.
+//! Such an event says where in its feed's bytes the text stands. Anything else goes to a body page.
+
+use std::borrow::Cow;
+
+use rusqlite::Connection;
+
+use crate::{
+    StoreError, archive,
+    limits::{MAX_SECOND_LOOK_BYTES, MIN_QUOTED_BYTES},
+};
+
+/// How a text stands in the archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As it is.
+    Verbatim,
+    /// As a JSON string, its quotation marks included.
+    JsonString,
+}
+
+/// Where a text stands in the bytes of its feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Quote {
+    pub(crate) form: Form,
+    pub(crate) first_byte: u64,
+    pub(crate) n_bytes: usize,
+}
+
+/// Looks for texts in the bytes of a batch.
+#[derive(Debug)]
+pub(crate) struct Quoter<'a> {
+    raw: &'a [u8],
+    /// Where the batch begins in its feed.
+    base: u64,
+    /// Where the last text ended: the next one of a record comes after it.
+    after: usize,
+    escaped: Vec<u8>,
+}
+
+impl<'a> Quoter<'a> {
+    pub(crate) fn new(raw: &'a [u8], base: u64) -> Self {
+        Self { raw, base, after: 0, escaped: Vec::new() }
+    }
+
+    /// Where `text` stands in the record that begins at `first_byte` and has `n_bytes`.
+    pub(crate) fn find(&mut self, text: &str, first_byte: u64, n_bytes: u64) -> Option<Quote> {
+        if text.len() < MIN_QUOTED_BYTES {
+            return None;
+        }
+        let start = usize::try_from(first_byte.checked_sub(self.base)?).ok()?;
+        let end = start.checked_add(usize::try_from(n_bytes).ok()?)?.min(self.raw.len());
+        if end < start.checked_add(text.len())? {
+            return None;
+        }
+        let is_value = text.starts_with(['{', '[']);
+        if is_value && let Some(at) = self.look(text.as_bytes(), start, end) {
+            return Some(self.quote(Form::Verbatim, at, text.len()));
+        }
+        let mut escaped = std::mem::take(&mut self.escaped);
+        escaped.clear();
+        let found = match serde_json::to_writer(&mut escaped, text) {
+            Ok(()) => self.look(&escaped, start, end),
+            Err(_) => None,
+        };
+        let n_escaped = escaped.len();
+        self.escaped = escaped;
+        found.map(|at| self.quote(Form::JsonString, at, n_escaped))
+    }
+
+    fn look(&self, needle: &[u8], start: usize, end: usize) -> Option<usize> {
+        let from = self.after.clamp(start, end);
+        let finder = memchr::memmem::Finder::new(needle);
+        if let Some(at) = finder.find(&self.raw[from..end]) {
+            return Some(from + at);
+        }
+        let before = &self.raw[start..from];
+        if before.len() < needle.len() || MAX_SECOND_LOOK_BYTES < before.len() {
+            return None;
+        }
+        finder.find(before).map(|at| start + at)
+    }
+
+    fn quote(&mut self, form: Form, at: usize, n_bytes: usize) -> Quote {
+        self.after = at + n_bytes;
+        Quote { form, first_byte: self.base + at as u64, n_bytes }
+    }
+}
+
+/// Reads quotes, and unpacks a chunk once for all that stand in it one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Quotes {
+    chunk: Option<Chunk>,
+    joined: Vec<u8>,
+    text: String,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    feed: i64,
+    generation: i64,
+    first_byte: u64,
+    bytes: Vec<u8>,
+}
+
+impl Quotes {
+    /// The text of a quote.
+    pub(crate) fn text(
+        &mut self,
+        db: &Connection,
+        feed: i64,
+        generation: i64,
+        quote: Quote,
+    ) -> Result<&str, StoreError> {
+        let damaged = || StoreError::Damaged {
+            what: format!("feed {feed} has no text at byte {}", quote.first_byte),
+        };
+        self.joined.clear();
+        let mut at = quote.first_byte;
+        let end = quote.first_byte + quote.n_bytes as u64;
+        while at < end {
+            let chunk = self.chunk(db, feed, generation, at)?.ok_or_else(damaged)?;
+            let from = usize::try_from(at - chunk.first_byte).map_err(|_| damaged())?;
+            let left = usize::try_from(end - at).map_err(|_| damaged())?;
+            let rest = chunk.bytes.get(from..).filter(|it| !it.is_empty()).ok_or_else(damaged)?;
+            let part = &rest[..rest.len().min(left)];
+            at += part.len() as u64;
+            let part = part.to_vec();
+            self.joined.extend_from_slice(&part);
+        }
+        match quote.form {
+            Form::Verbatim => std::str::from_utf8(&self.joined).map_err(|_| damaged()),
+            Form::JsonString => {
+                let text: Cow<'_, str> =
+                    serde_json::from_slice(&self.joined).map_err(|_| damaged())?;
+                self.text = text.into_owned();
+                Ok(&self.text)
+            }
+        }
+    }
+
+    fn chunk(
+        &mut self,
+        db: &Connection,
+        feed: i64,
+        generation: i64,
+        at: u64,
+    ) -> Result<Option<&Chunk>, StoreError> {
+        let is_held = self.chunk.as_ref().is_some_and(|it| {
+            let end = it.first_byte + it.bytes.len() as u64;
+            it.feed == feed && it.generation == generation && (it.first_byte..end).contains(&at)
+        });
+        if !is_held {
+            let found = archive::chunk_at(db, feed, generation, at)?;
+            self.chunk =
+                found.map(|(first_byte, bytes)| Chunk { feed, generation, first_byte, bytes });
+        }
+        Ok(self.chunk.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_as_its_record_has_it() {
+        let long = "line one\nline \"two\" é \u{1b}[0m ".repeat(20);
+        let value = format!("{{\"path\":\"{}\"}}", "a".repeat(300));
+        let record = format!(
+            "{{\"first\":{value},\"text\":{}}}\n",
+            serde_json::to_string(&long).expect("is text")
+        );
+        let raw = format!("{{}}\n{record}");
+        let mut quoter = Quoter::new(raw.as_bytes(), 100);
+        let n_bytes = record.len() as u64;
+        let quote = quoter.find(&value, 103, n_bytes).expect("stands there");
+        assert_eq!((quote.form, quote.first_byte), (Form::Verbatim, 103 + 9));
+        let quote = quoter.find(&long, 103, n_bytes).expect("stands there");
+        assert_eq!(quote.form, Form::JsonString);
+        let at = usize::try_from(quote.first_byte - 100).expect("is small");
+        let text: String =
+            serde_json::from_slice(&raw.as_bytes()[at..at + quote.n_bytes]).expect("is a string");
+        assert_eq!(text, long);
+        assert!(quoter.find(&value, 103, n_bytes).is_some(), "also before the last one");
+        assert_eq!(quoter.find(&"b".repeat(300), 103, n_bytes), None);
+        assert_eq!(quoter.find("short", 103, n_bytes), None);
+        assert_eq!(quoter.find(&long, 5, n_bytes), None, "a record of another batch");
+    }
+}

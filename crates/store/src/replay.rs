@@ -1,0 +1,99 @@
+//! Reading the archive again with a connector that understands more.
+
+use std::collections::BTreeSet;
+
+use ai_hist_model::Batch;
+use rusqlite::Connection;
+
+use crate::{
+    FeedAccount, Step, Store, StoreError, Taken, Writer, account, erase, intake::Intake,
+    statements as sql,
+};
+
+/// Feeds that tell of the same sessions: they can only be read again together, since the order of
+/// a session's events is the order in which they were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cluster {
+    /// The feeds, in the order in which they were first read.
+    pub feeds: Vec<FeedAccount>,
+}
+
+/// Takes in a stretch.
+pub type Take<'a> = dyn FnMut(&Replayed) -> Result<(), StoreError> + 'a;
+
+/// A stretch that was read again.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The feed's row.
+    pub feed: i64,
+    /// Whose it is. Its commit is not looked at.
+    pub step: Step,
+    /// Of which generation.
+    pub generation: i64,
+    /// The stretch.
+    pub batch: Batch,
+}
+
+impl Store {
+    /// The feeds that must be read again together with `feed`.
+    pub fn cluster(&self, feed: i64) -> Result<Cluster, StoreError> {
+        let db = self.connection()?;
+        let (feeds, _) = reach(&db, feed)?;
+        let mut all = account::read_feeds(&db, sql::whole::SELECT_FEEDS, [])?;
+        all.retain(|it| feeds.contains(&it.id));
+        all.sort_by_key(|it| it.id);
+        Ok(Cluster { feeds: all })
+    }
+}
+
+impl Writer<'_> {
+    /// Replaces what the sessions of `cluster` hold by what `read` gives, in one transaction.
+    ///
+    /// `read` is called once; it hands each stretch to its argument, feed by feed in the cluster's
+    /// order, the generations of each from the first on. If it fails, nothing has changed.
+    pub fn replay(
+        &mut self,
+        cluster: &Cluster,
+        read: &mut dyn FnMut(&mut Take<'_>) -> Result<(), StoreError>,
+    ) -> Result<Taken, StoreError> {
+        let transaction = self.begin()?;
+        let mut sessions = BTreeSet::new();
+        for feed in &cluster.feeds {
+            sessions.extend(reach(&transaction, feed.id)?.1);
+            transaction.prepare_cached(sql::DELETE_FEED_TALLY)?.execute([feed.id])?;
+            transaction.prepare_cached(sql::DELETE_FEED_SKIPPED)?.execute([feed.id])?;
+        }
+        for session in sessions {
+            erase::events(&transaction, session)?;
+        }
+        let mut intake = Intake::new(&transaction)?;
+        read(&mut |it| intake.replay(it))?;
+        let taken = intake.finish()?;
+        transaction.commit()?;
+        Ok(taken)
+    }
+}
+
+/// The feeds and sessions that hang together with `feed`.
+fn reach(db: &Connection, feed: i64) -> Result<(BTreeSet<i64>, BTreeSet<i64>), StoreError> {
+    let mut feeds = BTreeSet::from([feed]);
+    let mut sessions = BTreeSet::new();
+    let mut ahead = vec![feed];
+    while let Some(feed) = ahead.pop() {
+        let mut select = db.prepare_cached(sql::SELECT_SESSIONS_OF_FEED)?;
+        for session in select.query_map([feed], |row| row.get::<_, i64>(0))? {
+            let session = session?;
+            if !sessions.insert(session) {
+                continue;
+            }
+            let mut select = db.prepare_cached(sql::SELECT_FEEDS_OF_SESSION)?;
+            for feed in select.query_map([session], |row| row.get::<_, i64>(0))? {
+                let feed = feed?;
+                if feeds.insert(feed) {
+                    ahead.push(feed);
+                }
+            }
+        }
+    }
+    Ok((feeds, sessions))
+}
