@@ -10,12 +10,15 @@ mod compare;
 mod crowd;
 mod damage;
 mod database;
+#[cfg(feature = "failpoints")]
+mod fail_points;
 mod fleet;
 mod leader;
 mod limits;
 mod machine;
 mod mcp;
 mod nemesis;
+mod overtaken;
 mod snapshot;
 mod space;
 mod storm;

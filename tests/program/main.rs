@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod config;
+mod faults;
 mod handoff;
 mod history;
 mod machine;

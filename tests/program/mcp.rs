@@ -109,6 +109,7 @@ fn the_tools_are_listed_with_their_hints_and_schemas() {
             "create_handoff",
             "get_session",
             "get_session_events",
+            "get_session_tree",
             "list_sessions",
             "resume_handoff",
             "search_history"

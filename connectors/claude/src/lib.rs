@@ -19,7 +19,7 @@ use ai_hist_connector::{
     AgentCommand, Availability, Call, Caller, Capabilities, Connector, ConnectorError,
     ConnectorSpec, Discovery, Feed, FeedReader, Host, Launch, OptionKind, OptionSpec, Settings,
     Watch,
-    model::{ConnectorId, Cursor, SessionKey},
+    model::{ConnectorId, Cursor, FeedId, SessionKey},
 };
 
 use self::{
@@ -121,6 +121,10 @@ impl Connector for Claude {
 
     fn reading(&self) -> u32 {
         2
+    }
+
+    fn can_reread(&self, feed: &FeedId) -> bool {
+        !feed.0.ends_with("history.jsonl")
     }
 
     fn watch(&self) -> Watch {

@@ -18,7 +18,7 @@ use ai_hist_connector::{
     AgentCommand, Availability, Call, Caller, Capabilities, Connector, ConnectorError,
     ConnectorSpec, Discovery, Feed, FeedReader, Host, Launch, OptionKind, OptionSpec, Settings,
     Watch,
-    model::{AgentId, ConnectorId, Cursor, NativeSessionId, SessionKey},
+    model::{AgentId, ConnectorId, Cursor, FeedId, NativeSessionId, SessionKey},
 };
 
 use discover::{LedgerKind, Roots};
@@ -118,6 +118,10 @@ impl Connector for Codex {
 
     fn reading(&self) -> u32 {
         READING
+    }
+
+    fn can_reread(&self, feed: &FeedId) -> bool {
+        !feed.0.starts_with("history") && !feed.0.starts_with("session_index")
     }
 
     fn watch(&self) -> Watch {

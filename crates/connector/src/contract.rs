@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use ai_hist_model::{Batch, Cursor, SessionKey};
+use ai_hist_model::{Batch, Cursor, FeedId, SessionKey};
 use serde_json::{Map, Value};
 
 use crate::{ConnectorError, Discovery, Feed, Workspace};
@@ -75,6 +75,13 @@ pub trait Connector: fmt::Debug + Send + Sync {
     /// before would now give other events: they are then read again from the archive.
     fn reading(&self) -> u32 {
         1
+    }
+
+    /// Whether `feed` can be read again from its archived bytes alone. A list whose records count
+    /// only where there is no transcript cannot: its transcripts may be gone since.
+    fn can_reread(&self, feed: &FeedId) -> bool {
+        let _ = feed;
+        true
     }
 
     /// How long the agent keeps transcripts. `None` if it removes none by itself.

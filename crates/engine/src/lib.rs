@@ -15,6 +15,7 @@ mod health;
 mod history;
 mod launch;
 mod limits;
+mod recovery;
 mod reread;
 mod restore;
 mod search;
@@ -54,6 +55,7 @@ pub use history::{
     SessionView, SubAgents,
 };
 pub use launch::Command;
+pub use recovery::{RepairProgress, RepairReport};
 pub use reread::ReparseReport;
 pub use restore::{RestoreReport, RestoreRequest, RestoreStatus, RestoredFile};
 pub use search::{Coverage, SearchAnswer, SearchHit, SearchRequest};

@@ -38,6 +38,10 @@ pub(crate) const MAX_FORGET_PAGES: usize = 190;
 /// How much of the newest a first run indexes before it reads the rest: less than a second's work.
 pub(crate) const FIRST_PART_BYTES: u64 = 16 * 1024 * 1024;
 
+/// How long a question waits for another process that is taking something in. It would answer
+/// without it, and says so.
+pub(crate) const CATCH_UP_PATIENCE: Duration = Duration::from_millis(250);
+
 /// How many events are read from the store at once.
 pub(crate) const MAX_READ_EVENTS: usize = 200;
 

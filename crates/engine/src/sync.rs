@@ -1,13 +1,11 @@
 //! Bringing store and index up to date.
 
-use std::time::Duration;
-
 use ai_hist_ingest::{Lead, Progress, Summary, follow, outlook, sync};
 use serde::Serialize;
 
 use crate::{
     Engine, EngineError,
-    limits::{FIRST_PART_BYTES, MAX_CATCH_UP_BYTES, SYNC_PATIENCE},
+    limits::{CATCH_UP_PATIENCE, FIRST_PART_BYTES, MAX_CATCH_UP_BYTES, SYNC_PATIENCE},
 };
 
 /// What a sync did.
@@ -92,9 +90,14 @@ impl Engine {
         if MAX_CATCH_UP_BYTES < found.n_bytes {
             return Ok(stale);
         }
-        let Some(_lead) = Lead::take(self.state(), Duration::ZERO)? else {
+        // What may not be written is answered from as it is.
+        if store.is_read_only() {
+            return Ok(stale);
+        }
+        let Some(_lead) = Lead::take(self.state(), CATCH_UP_PATIENCE)? else {
             return Ok(stale);
         };
+        let found = outlook(store, &self.sources().local)?;
         sync(store, found, &|_| {})?;
         follow(store, self.index()?, &|_| {})?;
         Ok(Freshness::default())

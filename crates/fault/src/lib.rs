@@ -25,7 +25,7 @@ pub const fn scenario() {}
 /// ends the process at once.
 #[cfg(feature = "failpoints")]
 pub fn point(name: &str) -> Result<(), Injected> {
-    match fail::eval(name, |it| it.unwrap_or_default()) {
+    match fail::eval(name, Option::unwrap_or_default) {
         None => Ok(()),
         Some(how) if how == "exit" => std::process::abort(),
         Some(_) => Err(Injected { point: name.to_owned() }),

@@ -76,7 +76,7 @@ impl Pass<'_> {
         }
         self.fault("ingest::end")?;
         // The stamp is from before the pass: what was appended since makes the next listing differ.
-        take(Commit::End { stamp: self.feed.stamp, rest: reader.rest().to_vec() });
+        take(Commit::End { after, stamp: self.feed.stamp, rest: reader.rest().to_vec() });
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use ai_hist_connector::{Budget, Feed, FeedPlace};
+use ai_hist_model::FeedId;
 use ai_hist_store::{
     Cluster, Commit, FeedAccount, Origin, Replayed, Step, Store, StoreError, Take, Taken,
 };
@@ -28,7 +29,10 @@ pub fn reparse(
     cluster: &Cluster,
     folder: &Path,
 ) -> Result<Option<Taken>, IngestError> {
-    let is_ours = |it: &FeedAccount| it.connector == source.id.as_str() && it.path.is_some();
+    let is_ours = |it: &FeedAccount| {
+        let can_reread = || source.connector.can_reread(&FeedId(it.name.clone()));
+        it.connector == source.id.as_str() && it.path.is_some() && can_reread()
+    };
     if !cluster.feeds.iter().all(is_ours) {
         return Ok(None);
     }
@@ -67,7 +71,7 @@ impl Again<'_> {
             source,
         })?;
         let path = copy.path.clone();
-        let id = ai_hist_model::FeedId(self.account.name.clone());
+        let id = FeedId(self.account.name.clone());
         let feed = Feed { id, place: FeedPlace::AppendedFile(path), stamp: None };
         let mut reader = self.source.connector.open(&feed, None)?;
         let budget = Budget { records: MAX_BATCH_RECORDS, bytes: MAX_BATCH_BYTES };
@@ -78,7 +82,7 @@ impl Again<'_> {
                 path: None,
                 origin: Origin::local(),
                 reading: self.source.connector.reading(),
-                commit: Commit::End { stamp: None, rest: Vec::new() },
+                commit: Commit::End { after: None, stamp: None, rest: Vec::new() },
             };
             let generation = self.generation;
             take(&Replayed { feed: self.account.id, step, generation, batch })?;

@@ -248,7 +248,10 @@ fn reread(
             continue;
         }
         let cluster = store.cluster(*feed)?;
-        reparse(store, source, &cluster, folder)?;
+        if reparse(store, source, &cluster, folder)?.is_none() {
+            let feeds: Vec<i64> = cluster.feeds.iter().map(|it| it.id).collect();
+            store.writer()?.set_reading(&feeds, source.connector.reading())?;
+        }
         done.extend(cluster.feeds.iter().map(|it| it.id));
         let total = outdated.len() as u64;
         on_progress(Progress { phase: Phase::Rereading, done: done.len() as u64, total });

@@ -23,7 +23,11 @@ pub(crate) fn pack(bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
         let mut pack = || -> std::io::Result<Vec<u8>> {
             let compressor = match slot {
                 Some(compressor) => compressor,
-                None => slot.insert(Compressor::new(LEVEL)?),
+                None => {
+                    let mut compressor = Compressor::new(LEVEL)?;
+                    compressor.include_checksum(true)?;
+                    slot.insert(compressor)
+                }
             };
             compressor.compress(bytes)
         };
@@ -57,7 +61,8 @@ mod tests {
 
     #[test]
     fn what_is_packed_comes_back_and_what_is_torn_is_an_error() {
-        for bytes in [&b""[..], b"x", &[7; 300_000]] {
+        let long = vec![7; 300_000];
+        for bytes in [&b""[..], b"x", &long] {
             let packed = pack(bytes).expect("packs");
             assert_eq!(unpack(&packed).expect("unpacks"), bytes);
             assert!(unpack(&packed[..packed.len() - 1]).is_err());

@@ -12,7 +12,11 @@
 use ai_hist_model::{EventId, SessionId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{StoreError, limits::MAX_SETTLED_SESSIONS, statements as sql};
+use crate::{
+    StoreError,
+    limits::{MAX_FAMILY, MAX_SETTLED_SESSIONS},
+    statements as sql,
+};
 
 /// An event's name, whatever session it stands in.
 pub(crate) fn name(event: EventId, session: SessionId) -> EventId {
@@ -80,7 +84,7 @@ fn settle(db: &Connection, session: i64) -> Result<(), StoreError> {
     let mut select = db.prepare_cached(sql::SELECT_FAMILY)?;
     let family: Vec<Member> =
         select.query_map([session], Member::read)?.collect::<Result<_, _>>()?;
-    if family.len() < 2 {
+    if !(2..=MAX_FAMILY).contains(&family.len()) {
         return Ok(());
     }
     let is_new = family.iter().any(|it| it.row == session && it.settled == 0);

@@ -92,7 +92,11 @@ impl<'a> Intake<'a> {
                     }
                 }
             }
-            Commit::End { stamp, rest } => {
+            Commit::End { after, stamp, rest } => {
+                if feed.cursor != *after {
+                    self.taken.n_stale += 1;
+                    return Ok(());
+                }
                 self.ended.push(feed.id);
                 self.end(feed.id, *stamp, rest)
             }

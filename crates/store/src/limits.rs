@@ -50,3 +50,13 @@ pub(crate) const MIN_QUOTED_BYTES: usize = 256;
 /// Beyond that a text is kept on a page, so that a record of many texts costs no more than one look
 /// at it for each.
 pub(crate) const MAX_SECOND_LOOK_BYTES: usize = 256 * 1024;
+
+/// How many sessions may share a beginning and be looked at for copies. More have a name in common
+/// that names nothing; what they copied is then counted in each.
+pub(crate) const MAX_FAMILY: usize = 64;
+
+/// How much of a text is looked for, and how often that may be found without the rest. Texts differ
+/// soon; what does not is kept on a page.
+pub(crate) const HEAD_BYTES: usize = 64;
+/// See [`HEAD_BYTES`].
+pub(crate) const MAX_VAIN_LOOKS: usize = 64;

@@ -92,8 +92,11 @@ impl Store {
         make_file(path).map_err(fail)?;
         let was_left = fs::metadata(beside(path, "-wal")).is_ok_and(|it| it.len() != 0);
         let mut db = connect(path, patience, Access::Write)?;
-        if patience == Patience::Background {
-            check_after_crash(&db, folder, was_left, boot().as_deref())?;
+        // A file that is new has nothing to be checked, and is marked as used once it is made.
+        let is_new = fs::metadata(path).is_ok_and(|it| it.len() == 0);
+        let boot = boot();
+        if patience == Patience::Background && !is_new {
+            check_after_crash(&db, folder, was_left, boot.as_deref())?;
         }
         let mut notes = Vec::new();
         migrate::to_newest(&mut db, &mut |db, found| {
@@ -102,6 +105,9 @@ impl Store {
         let uuid = meta(&mut db, "uuid", |it| it.to_string().into_bytes())?;
         let secret =
             meta(&mut db, "secret", |it| [it.into_bytes(), Uuid::new_v4().into_bytes()].concat())?;
+        if is_new && fs::metadata(path).is_ok_and(|it| it.len() != 0) {
+            check_after_crash(&db, folder, false, boot.as_deref())?;
+        }
         place::keep_ballast(folder);
         Self::with(path, db, (uuid, secret), patience, Access::Write, notes)
     }
@@ -456,6 +462,11 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
 #[cfg(unix)]
 pub(crate) fn make_file(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
+    // A file that is there is not opened: to close it again would drop what locks this process
+    // has on it.
+    if path.exists() {
+        return Ok(());
+    }
     let mut options = fs::OpenOptions::new();
     options.create(true).truncate(false).write(true).mode(0o600).open(path).map(|_| ())
 }

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use crate::{
     StoreError, archive,
-    limits::{MAX_SECOND_LOOK_BYTES, MIN_QUOTED_BYTES},
+    limits::{HEAD_BYTES, MAX_SECOND_LOOK_BYTES, MAX_VAIN_LOOKS, MIN_QUOTED_BYTES},
 };
 
 /// How a text stands in the archive.
@@ -72,21 +72,29 @@ impl<'a> Quoter<'a> {
 
     fn look(&self, needle: &[u8], start: usize, end: usize) -> Option<usize> {
         let from = self.after.clamp(start, end);
-        let finder = memchr::memmem::Finder::new(needle);
-        if let Some(at) = finder.find(&self.raw[from..end]) {
+        if let Some(at) = find(&self.raw[from..end], needle) {
             return Some(from + at);
         }
         let before = &self.raw[start..from];
         if before.len() < needle.len() || MAX_SECOND_LOOK_BYTES < before.len() {
             return None;
         }
-        finder.find(before).map(|at| start + at)
+        find(before, needle).map(|at| start + at)
     }
 
     fn quote(&mut self, form: Form, at: usize, n_bytes: usize) -> Quote {
         self.after = at + n_bytes;
         Quote { form, first_byte: self.base + at as u64, n_bytes }
     }
+}
+
+/// Where `needle` stands. Looks for its beginning, since to prepare a search for all of a long one
+/// costs more than the search; where that is found too often in vain, it is given up.
+fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
+    let head = &needle[..needle.len().min(HEAD_BYTES)];
+    memchr::memmem::find_iter(text, head)
+        .take(MAX_VAIN_LOOKS)
+        .find(|at| text[*at..].starts_with(needle))
 }
 
 /// Reads quotes, and unpacks a chunk once for all that stand in it one after the other.

@@ -47,6 +47,16 @@ impl Store {
 }
 
 impl Writer<'_> {
+    /// Says that `feeds` stay as they were read, although their connector has another version.
+    pub fn set_reading(&mut self, feeds: &[i64], reading: u32) -> Result<(), StoreError> {
+        let transaction = self.begin()?;
+        for feed in feeds {
+            transaction.prepare_cached(sql::UPDATE_FEED_READING)?.execute((feed, reading))?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
     /// Replaces what the sessions of `cluster` hold by what `read` gives, in one transaction.
     ///
     /// `read` is called once; it hands each stretch to its argument, feed by feed in the cluster's

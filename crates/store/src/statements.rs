@@ -24,6 +24,7 @@ statements! {
         WHERE id = ?1";
     /// Read again from the archive; the torn end is not in there.
     UPDATE_FEED_REPLAYED = "UPDATE feed SET cursor = ?2, reading = ?3 WHERE id = ?1";
+    UPDATE_FEED_READING = "UPDATE feed SET reading = ?2 WHERE id = ?1";
     /// The end of a pass.
     UPDATE_FEED_END = "
         UPDATE feed SET n_bytes = ?2, modified_ms = ?3, changed = ?4, rest = ?5, n_rest = ?6,

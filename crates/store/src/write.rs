@@ -42,6 +42,9 @@ pub enum Commit {
     },
     /// The present end was reached.
     End {
+        /// The feed's cursor after the last stretch. If it has another one, that stretch was refused
+        /// or another process has read on: then this is not the end, and the step changes nothing.
+        after: Option<Cursor>,
         /// What the file was like when it was listed.
         stamp: Option<Stamp>,
         /// The bytes beyond the last whole record.
@@ -82,6 +85,14 @@ pub struct Writer<'a> {
 impl Writer<'_> {
     /// Takes in `steps`: all of them, or none.
     pub fn commit(&mut self, steps: &[Step]) -> Result<Taken, StoreError> {
+        match self.try_commit(steps) {
+            // What was begun before the disk was full can end with the room that was kept for it.
+            Err(error) if self.db.store.relieve(&error) => self.try_commit(steps),
+            done => done,
+        }
+    }
+
+    fn try_commit(&mut self, steps: &[Step]) -> Result<Taken, StoreError> {
         ai_hist_fault::point("store::begin")?;
         let transaction = self.begin()?;
         let mut intake = Intake::new(&transaction)?;
@@ -141,6 +152,6 @@ impl Writer<'_> {
     /// A transaction that has the write lock from its beginning, so that it never fails half-way
     /// because another one came first.
     pub(crate) fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
-        Ok(self.db.transaction_with_behavior(TransactionBehavior::Immediate)?)
+        self.db.transaction_with_behavior(TransactionBehavior::Immediate)
     }
 }

@@ -78,7 +78,7 @@ impl World {
                 (after, at) = (next, end);
             }
             let stamp = Stamp::of(&fs::metadata(self.transcript(i)).expect("is there"));
-            steps.push(self.step(i, Commit::End { stamp: Some(stamp), rest: Vec::new() }));
+            steps.push(self.step(i, Commit::End { after, stamp: Some(stamp), rest: Vec::new() }));
             store.writer().expect("connects").commit(&steps).expect("commits");
         }
     }

@@ -137,11 +137,31 @@ fn a_rewritten_feed_keeps_what_it_gave_and_begins_a_new_generation() {
 }
 
 #[test]
+fn an_end_after_a_stretch_that_was_refused_is_no_end() {
+    let fixture = fixture();
+    fixture.commit(&[step(None, batch(vec![prompt("a")], b"one\n", "1"))]);
+    // Another process has read on from where this one was.
+    fixture.commit(&[step(Some("1"), batch(vec![prompt("b")], b"two\n", "2"))]);
+    let stamp = Stamp { n_bytes: 12, modified_ms: 7, changed: 1 };
+    let after = Some(Cursor::new("3".to_owned()));
+    let end = Commit::End { after, stamp: Some(stamp), rest: Vec::new() };
+    let late = step(Some("1"), batch(vec![prompt("b"), prompt("c")], b"two\nthree\n", "3"));
+    let taken = fixture.commit(&[late, of_feed("f", end)]);
+    assert_eq!((taken.n_events, taken.n_stale), (0, 2));
+    let account = &fixture.store.accounts().expect("reads")[0];
+    assert_eq!(account.stamp, None, "the next pass must look at it again");
+}
+
+#[test]
 fn the_archive_gives_back_every_byte_and_the_torn_end() {
     let fixture = fixture();
     fixture.commit(&[step(None, batch(vec![prompt("a")], b"one\n", "1"))]);
     let stamp = Stamp { n_bytes: 10, modified_ms: 7, changed: 1 };
-    let end = Commit::End { stamp: Some(stamp), rest: b"tor".to_vec() };
+    let end = Commit::End {
+        after: Some(Cursor::new("2".to_owned())),
+        stamp: Some(stamp),
+        rest: b"tor".to_vec(),
+    };
     fixture.commit(&[step(Some("1"), batch(vec![prompt("b")], b"two\n", "2")), of_feed("f", end)]);
     let account = &fixture.store.accounts().expect("reads")[0];
     let mut restored = Vec::new();

@@ -65,7 +65,7 @@ impl Transcript {
 
     fn steps(&self, feed: &str) -> [Step; 2] {
         let batch = Box::new(self.batch());
-        let end = Commit::End { stamp: None, rest: Vec::new() };
+        let end = Commit::End { after: Some(batch.cursor.clone()), stamp: None, rest: Vec::new() };
         [step(feed, Commit::Batch { after: None, restarted: false, batch }), step(feed, end)]
     }
 }
@@ -179,8 +179,9 @@ fn what_a_transcript_calls_inherited_counts_until_its_parent_is_there() {
     let mut batch = fork.batch();
     batch.events[0].inherited = true;
     let fixture = Fixture::new();
+    let after = Some(batch.cursor.clone());
     let commit = Commit::Batch { after: None, restarted: false, batch: Box::new(batch) };
-    let end = Commit::End { stamp: None, rest: Vec::new() };
+    let end = Commit::End { after, stamp: None, rest: Vec::new() };
     let steps = [step("fork", commit), step("fork", end)];
     fixture.store.writer().expect("connects").commit(&steps).expect("commits");
     assert_eq!(fixture.events("fork")[0].copied, Copied::Stated);
@@ -287,7 +288,7 @@ fn reading_again_replaces_what_was_there_and_keeps_every_byte() {
     let body = EventBody::Plan { text: "a plan".to_owned() };
     batch.events.insert(0, Event::new(session, &extra, at, Author::Tool, body, span));
     let feed = cluster.feeds[0].id;
-    let end = Commit::End { stamp: None, rest: Vec::new() };
+    let end = Commit::End { after: None, stamp: None, rest: Vec::new() };
     let again =
         Replayed { feed, step: Step { reading: 2, ..step("s", end) }, generation: 0, batch };
     let mut writer = fixture.store.writer().expect("connects");

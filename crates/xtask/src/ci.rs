@@ -71,12 +71,24 @@ fn docs() -> Outcome {
     outcome(command.env("RUSTDOCFLAGS", "--deny warnings"))
 }
 
+/// With the points at which tests make a pass fail.
+const FEATURES: &str = "ai-hist/failpoints";
+
 fn tests(runner: Runner, summary: &mut Vec<String>) -> Outcome {
     let args: &[&str] = match runner {
-        Runner::Nextest => &["nextest", "run", "--workspace", "--no-fail-fast"],
-        Runner::CargoTest => {
-            &["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]
+        Runner::Nextest => {
+            &["nextest", "run", "--workspace", "--features", FEATURES, "--no-fail-fast"]
         }
+        Runner::CargoTest => &[
+            "test",
+            "--workspace",
+            "--features",
+            FEATURES,
+            "--lib",
+            "--bins",
+            "--tests",
+            "--no-fail-fast",
+        ],
     };
     match relayed(&mut cargo_command(args), runner) {
         Ok((is_success, lines)) => {

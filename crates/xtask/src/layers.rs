@@ -30,7 +30,9 @@ const LAYERS: &[(&str, &[&str])] = &[
 const OWNERS: &[(&str, &[&str])] = &[
     ("rmcp", &["crates/mcp"]),
     ("tantivy", &["crates/index"]),
-    ("rusqlite", &["crates/store", "crates/connector", "connectors/"]),
+    // The binary's tests alone: what stands in a state folder after a crash.
+    ("rusqlite", &["crates/store", "crates/connector", "connectors/", "crates/ai-hist"]),
+    ("notify", &["crates/ingest"]),
 ];
 
 /// Says which dependencies are not in the tables.

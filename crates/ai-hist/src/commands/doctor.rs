@@ -5,18 +5,26 @@ use std::{
     process::ExitCode,
 };
 
-use ai_hist_engine::{Engine, Health, RetentionRow};
+use ai_hist_engine::{Engine, Health, RepairProgress, RetentionRow};
 
 use crate::{
+    progress::Bar,
     report::CliError,
     text::{self, bytes, count, line},
 };
 
 /// Check everything: what was read, what was not understood, what needs a hand
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Bring a damaged store back: from what is sound of it, its backup and the transcripts
+    #[arg(long)]
+    repair: bool,
+}
 
-pub(crate) fn run(_args: &Args, engine: &Engine, json: bool) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, engine: &Engine, json: bool) -> Result<ExitCode, CliError> {
+    if args.repair {
+        return repair(engine, json);
+    }
     let health = engine.health()?;
     if json {
         text::json(&health)?;
@@ -109,4 +117,34 @@ fn retention(out: &mut impl Write, row: &RetentionRow) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn repair(engine: &Engine, json: bool) -> Result<ExitCode, CliError> {
+    let bar = Bar::new();
+    let report = engine.repair(&|progress| {
+        if let RepairProgress::Sync(progress) = progress {
+            bar.show(progress);
+        }
+    });
+    bar.clear();
+    let report = report?;
+    if json {
+        text::json(&report)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = io::stdout().lock();
+    let Some(damage) = &report.damage else {
+        writeln!(out, "the store is sound: nothing was done")?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    writeln!(out, "damage   {}", line(damage, 400))?;
+    if let Some(moved_to) = &report.moved_to {
+        writeln!(out, "moved    to {}", line(moved_to, 200))?;
+    }
+    let (sessions, events) = (count(report.n_sessions, "session"), count(report.n_events, "event"));
+    writeln!(out, "saved    {sessions}, {events}")?;
+    if 0 < report.n_blank_bytes {
+        writeln!(out, "lost     {} of the archive", bytes(report.n_blank_bytes))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }

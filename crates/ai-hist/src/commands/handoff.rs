@@ -46,7 +46,7 @@ pub(crate) struct ResumeArgs {
     max_bytes: Option<usize>,
 
     /// Go on after a page: its `next_cursor`
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     cursor: Option<String>,
 
     /// Begin with the session's beginning

@@ -23,7 +23,7 @@ pub(crate) struct Args {
     limit: usize,
 
     /// Go on after a page: its `next_cursor`
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     cursor: Option<String>,
 }
 

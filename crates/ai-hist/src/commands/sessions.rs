@@ -33,7 +33,7 @@ pub(crate) struct Args {
     tree: Option<String>,
 
     /// Go on after a page: its `next_cursor`
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     cursor: Option<String>,
 }
 
