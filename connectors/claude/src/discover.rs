@@ -42,6 +42,12 @@ impl Roots {
         }
     }
 
+    /// The root that is there, or would be.
+    pub(crate) fn first(&self) -> Option<&Path> {
+        let there = self.0.iter().find(|it| it.path.is_dir()).or(self.0.first());
+        there.map(|it| it.path.as_path())
+    }
+
     /// Why there is nothing to read, if none of them exists.
     pub(crate) fn absence(&self) -> Option<String> {
         if self.0.iter().any(|it| it.path.is_dir()) {

@@ -12,13 +12,14 @@ mod discover;
 mod identity;
 mod limits;
 mod read;
+mod retention;
 
 use std::{ffi::OsString, path::Path};
 
 use ai_hist_connector::{
     AgentCommand, Availability, Call, Caller, Capabilities, Connector, ConnectorError,
-    ConnectorSpec, Discovery, Feed, FeedReader, Host, Launch, OptionKind, OptionSpec, Settings,
-    Watch,
+    ConnectorSpec, Discovery, Feed, FeedReader, Host, Launch, OptionKind, OptionSpec, Retention,
+    Settings, Watch,
     model::{ConnectorId, Cursor, FeedId, SessionKey},
 };
 
@@ -121,6 +122,10 @@ impl Connector for Claude {
 
     fn reading(&self) -> u32 {
         2
+    }
+
+    fn retention(&self) -> Option<Retention> {
+        self.roots.first().map(retention::of)
     }
 
     fn can_reread(&self, feed: &FeedId) -> bool {

@@ -87,7 +87,8 @@ impl Coded for IndexError {
             Self::Damaged { .. } => {
                 Some("run `ai-hist sync`: the index is then built again".to_owned())
             }
-            Self::Busy | Self::Injected(_) => None,
+            Self::Injected(_) => Some("unset FAILPOINTS, and try again".to_owned()),
+            Self::Busy => None,
         }
     }
 }
