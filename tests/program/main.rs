@@ -5,6 +5,7 @@ mod config;
 mod faults;
 mod handoff;
 mod history;
+mod lifecycle;
 mod machine;
 mod mcp;
 mod quickstart;
