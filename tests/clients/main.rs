@@ -10,6 +10,7 @@ mod install;
 mod limits;
 mod machine;
 mod mock_model;
+mod restore;
 mod resumed;
 mod runner;
 mod sub_agent;
