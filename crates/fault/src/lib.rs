@@ -17,9 +17,17 @@ pub fn scenario() -> fail::FailScenario<'static> {
     fail::FailScenario::setup()
 }
 
+/// What points do, as this is built: nothing.
+#[cfg(not(feature = "failpoints"))]
+#[derive(Debug)]
+pub struct Nothing;
+
 /// Lets the environment decide what points do: nothing, as this is built.
 #[cfg(not(feature = "failpoints"))]
-pub const fn scenario() {}
+#[must_use]
+pub const fn scenario() -> Nothing {
+    Nothing
+}
 
 /// The point `name`. Its action `panic` panics here, `return` gives the error, and `return(exit)`
 /// ends the process at once.
