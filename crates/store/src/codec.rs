@@ -9,8 +9,9 @@ use zstd::{
 
 use crate::{StoreError, limits::MAX_PAGE_BYTES};
 
-/// Higher levels cost twice the time for a fiftieth of the size, once chunks are large.
-const LEVEL: i32 = 1;
+/// Against level 1 it saves a fifteenth of the archive; level 3 saves a thirtieth more for a third
+/// more of the time.
+const LEVEL: i32 = 2;
 
 thread_local! {
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
