@@ -99,6 +99,17 @@ fn sessions_are_chosen_for_forgetting_by_words_place_and_age() {
 }
 
 #[test]
+fn words_are_forgotten_also_where_a_fork_has_copied_them() {
+    let machine = Machine::new().with_claude().with_codex();
+    machine.write(&claude_path(FORK), sample("claude.jsonl").replace(CLAUDE, FORK));
+    machine.json(&["sync"]);
+    let report = machine.json(&["forget", "--match", "Payment Client", "--yes"]);
+    assert_eq!(report["n_sessions"], 2, "{report}");
+    assert_eq!(ids(&machine), [CODEX]);
+    assert_eq!(n_hits(&machine, "\"payment client\""), 0);
+}
+
+#[test]
 fn what_happens_in_an_excluded_folder_is_read_only_once_it_is_no_longer() {
     let machine = Machine::new().with_codex();
     let cwd = "/home/me/private/notes";

@@ -1,16 +1,14 @@
 //! Removing what the user wants removed, and keeping out what he wants kept out.
 
-use std::collections::BTreeSet;
-
 use ai_hist_ingest::{Lead, follow};
 use ai_hist_model::{SessionKey, Timestamp};
 use ai_hist_store::{Origin, StoredSession};
 use serde::Serialize;
 
 use crate::{
-    Engine, EngineError, SearchRequest, SessionRow,
+    Engine, EngineError, SessionRow,
     history::session_row,
-    limits::{MAX_FORGET_PAGES, SYNC_PATIENCE},
+    limits::{MAX_READ_EVENTS, SYNC_PATIENCE},
 };
 
 /// Which sessions are to be forgotten: those that meet every condition that is given.
@@ -22,7 +20,7 @@ pub struct ForgetRequest {
     pub project: Option<String>,
     /// Those that ended before.
     pub before: Option<Timestamp>,
-    /// Those in which a search for this finds something.
+    /// Those in which these words stand.
     pub matching: Option<String>,
 }
 
@@ -72,6 +70,7 @@ impl Engine {
             let problem = "is missing: name sessions, or say which".to_owned();
             return Err(EngineError::InvalidArgument { argument: "reference", problem });
         }
+        self.catch_up()?;
         let store = self.store()?;
         let before = request.before.unwrap_or(Timestamp(i64::MAX));
         let mut chosen = store.sessions_to_forget(request.project.as_deref(), before)?;
@@ -83,8 +82,14 @@ impl Engine {
             chosen.retain(|it| named.contains(&it.row));
         }
         if let Some(words) = &request.matching {
-            let found = self.sessions_matching(words)?;
-            chosen.retain(|it| found.contains(&it.facts.key));
+            let words = words.to_lowercase();
+            let mut found = Vec::new();
+            for session in chosen {
+                if self.says(&session, &words)? {
+                    found.push(session);
+                }
+            }
+            chosen = found;
         }
         let mut all: Vec<StoredSession> = Vec::new();
         for session in chosen {
@@ -101,35 +106,26 @@ impl Engine {
         })
     }
 
-    /// Whether an event holds `words` to the letter, upper and lower case aside: a search also
-    /// finds what is like them.
-    fn says(&self, key: &SessionKey, seq: u64, words: &str) -> Result<bool, EngineError> {
+    /// Whether `words` stand in a session to the letter, upper and lower case aside.
+    ///
+    /// Every event is read, and the index is not asked: it leaves out the middle of long texts and
+    /// what a fork has from its parent, and what is to be forgotten must be found there too.
+    fn says(&self, session: &StoredSession, words: &str) -> Result<bool, EngineError> {
         let store = self.store()?;
-        let Some(session) = store.session(&Origin::local(), key)? else { return Ok(false) };
-        let events = store.events_up(session.row, seq, seq + 1, 1)?;
-        let words = words.to_lowercase();
-        Ok(events.iter().any(|it| it.body.text().to_lowercase().contains(&words)))
-    }
-
-    fn sessions_matching(&self, words: &str) -> Result<BTreeSet<SessionKey>, EngineError> {
-        let mut found = BTreeSet::new();
-        let query = format!("\"{}\"", words.replace('"', " "));
-        let mut request = SearchRequest { query, limit: Some(50), ..SearchRequest::default() };
-        for _ in 0..MAX_FORGET_PAGES {
-            let answer = self.search(&request)?;
-            for hit in &answer.hits {
-                let key = crate::handoff::session_key(&hit.source, &hit.session_id)?;
-                if self.says(&key, hit.seq, words)? {
-                    found.insert(key);
-                }
+        let holds = |text: &str| text.to_lowercase().contains(words);
+        let title = session.facts.title.as_ref().map_or("", |it| it.text.as_str());
+        let mut is_found = holds(title);
+        let mut from = 0;
+        while !is_found {
+            let n = store.words_of_session(session.row, from, MAX_READ_EVENTS, &mut |it| {
+                is_found = is_found || [it.text, it.name, it.path].into_iter().any(holds);
+            })?;
+            if n == 0 {
+                break;
             }
-            match answer.next_cursor {
-                Some(cursor) => request.cursor = Some(cursor),
-                None => return Ok(found),
-            }
+            from += n as u64;
         }
-        let problem = "is found in too many events: search for something rarer".to_owned();
-        Err(EngineError::InvalidArgument { argument: "match", problem })
+        Ok(is_found)
     }
 
     /// Removes the sessions of `plan` from store, archive, index and backups. They are not read

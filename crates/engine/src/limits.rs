@@ -31,10 +31,6 @@ pub(crate) const MAX_TREE_DEPTH: usize = 32;
 /// See [`MAX_TREE_DEPTH`].
 pub(crate) const MAX_TREE_SESSIONS: usize = 500;
 
-/// How many pages of hits are looked at for what is to be forgotten. Words that are found more often
-/// than this name no secret.
-pub(crate) const MAX_FORGET_PAGES: usize = 190;
-
 /// How much of the newest a first run indexes before it reads the rest: less than a second's work.
 pub(crate) const FIRST_PART_BYTES: u64 = 16 * 1024 * 1024;
 
