@@ -81,7 +81,8 @@ impl CliError {
 
 /// Says what went wrong and gives the exit status. Nobody left to read is no failure.
 pub(crate) fn failure(error: &CliError, json: bool) -> ExitCode {
-    if let CliError::Io(error) = error
+    if let CliError::Io(error) | CliError::Engine(EngineError::ExportFailed { source: error }) =
+        error
         && error.kind() == io::ErrorKind::BrokenPipe
     {
         return ExitCode::SUCCESS;

@@ -130,15 +130,10 @@ impl Engine {
 
     /// Removes the sessions of `plan` from store, archive, index and backups. They are not read
     /// again, also where their transcripts are still there.
-    pub fn forget(
-        &self,
-        plan: &ForgetPlan,
-        on_session: &dyn Fn(u64),
-    ) -> Result<ForgetReport, EngineError> {
+    pub fn forget(&self, plan: &ForgetPlan) -> Result<ForgetReport, EngineError> {
         let store = self.store()?;
         let _lead = Lead::take(self.state(), SYNC_PATIENCE)?;
         let mut report = ForgetReport::default();
-        let mut done = 0;
         for key in &plan.keys {
             if let Some(session) = store.session(&Origin::local(), key)? {
                 for feed in store.feeds_of_session(session.row)? {
@@ -151,8 +146,6 @@ impl Engine {
             report.n_sessions += erased.n_sessions;
             report.n_events += erased.n_events;
             report.n_transcripts += erased.n_feeds;
-            done += 1;
-            on_session(done);
         }
         report.left_on_disk.sort();
         report.left_on_disk.dedup();

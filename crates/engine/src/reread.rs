@@ -1,6 +1,6 @@
 //! Reading the archive again with the connectors as they are now.
 
-use ai_hist_ingest::{Lead, Phase, Progress, follow, reparse};
+use ai_hist_ingest::{Lead, Progress, follow, reread};
 use serde::Serialize;
 
 use crate::{Engine, EngineError, limits::SYNC_PATIENCE};
@@ -32,30 +32,19 @@ impl Engine {
             Some(reference) => store.feeds_of_session(self.resolve(reference)?.row)?,
             None => store.accounts()?,
         };
-        let mut report = ReparseReport::default();
-        let mut done = Vec::new();
-        let total = feeds.len() as u64;
-        for feed in feeds.iter().filter(|it| !it.is_hidden && it.is_read()) {
-            if done.contains(&feed.id) {
-                continue;
-            }
-            let Some(source) =
-                self.sources().local.iter().find(|it| it.id.as_str() == feed.connector)
-            else {
-                continue;
-            };
-            let cluster = store.cluster(feed.id)?;
-            done.extend(cluster.feeds.iter().map(|it| it.id));
-            match reparse(store, source, &cluster, self.state())? {
-                Some(taken) => {
-                    report.n_transcripts += cluster.feeds.len() as u64;
-                    report.n_events += taken.n_events;
-                }
-                None => report.problems.push(format!("`{}` is no plain file", feed.name)),
-            }
-            let done = done.len() as u64;
-            on_progress(Progress { phase: Phase::Rereading, done, total });
-        }
+        let sources = &self.sources().local;
+        let known = feeds.iter().filter(|it| !it.is_hidden && it.is_read()).filter_map(|feed| {
+            let source = sources.iter().find(|it| it.id.as_str() == feed.connector)?;
+            Some((source, feed.id))
+        });
+        let again = reread(store, &known.collect::<Vec<_>>(), on_progress)?;
+        let problem = |name: &String| format!("`{name}` is no plain file");
+        let mut report = ReparseReport {
+            n_transcripts: again.n_feeds,
+            n_events: again.n_events,
+            n_indexed: 0,
+            problems: again.left.iter().map(problem).collect(),
+        };
         report.n_indexed = follow(store, self.index()?, on_progress)?;
         Ok(report)
     }

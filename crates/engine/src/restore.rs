@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufReader, BufWriter, Read, Write},
+    io::{self, BufReader, BufWriter},
     path::{Component, Path, PathBuf},
 };
 
@@ -183,28 +183,8 @@ fn is_same(
     if !path.is_file() {
         return Ok(false);
     }
-    let file = BufReader::new(File::open(path).map_err(fail)?);
-    let mut comparison = Comparison { file, is_same: true };
-    store.restore(feed, generation, &mut comparison)?;
-    Ok(comparison.is_same && matches!(comparison.file.read(&mut [0]), Ok(0)))
-}
-
-/// Compares what is written to it with a file.
-struct Comparison {
-    file: BufReader<File>,
-    is_same: bool,
-}
-
-impl Write for Comparison {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut theirs = vec![0; bytes.len()];
-        self.is_same &= self.file.read_exact(&mut theirs).is_ok() && theirs == bytes;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    let mut file = BufReader::new(File::open(path).map_err(fail)?);
+    Ok(store.is_kept(feed, generation, &mut file)?)
 }
 
 /// Writes a file aside and gives it its name once it is whole, if nobody has taken that meanwhile.

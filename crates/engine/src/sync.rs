@@ -1,6 +1,8 @@
 //! Bringing store and index up to date.
 
-use ai_hist_ingest::{Lead, Progress, Summary, follow, outlook, sync};
+use std::time::Duration;
+
+use ai_hist_ingest::{Lead, Progress, Summary, follow, is_behind, outlook, sync};
 use serde::Serialize;
 
 use crate::{
@@ -78,12 +80,11 @@ impl Engine {
 
     /// Takes in what has changed, if that is little and nobody else is at it. Says what is left.
     ///
-    /// Never waits: a question is answered from what is there.
+    /// Waits for nobody but, for a moment, whoever is taking something in.
     pub(crate) fn catch_up(&self) -> Result<Freshness, EngineError> {
         let store = self.store()?;
         let found = outlook(store, &self.sources().local)?;
-        let is_behind = self.is_behind()?;
-        if found.is_empty() && !is_behind {
+        if found.is_empty() && !is_behind(store, self.index()?)? {
             return Ok(Freshness::default());
         }
         let stale = Freshness { stale_feeds: found.n_changed() as u64, stale_bytes: found.n_bytes };
@@ -94,22 +95,17 @@ impl Engine {
         if store.is_read_only() {
             return Ok(stale);
         }
-        let Some(_lead) = Lead::take(self.state(), CATCH_UP_PATIENCE)? else {
-            return Ok(stale);
+        let (_lead, found) = match Lead::take(self.state(), Duration::ZERO)? {
+            Some(lead) => (lead, found),
+            None => match Lead::take(self.state(), CATCH_UP_PATIENCE)? {
+                // Another one has read meanwhile.
+                Some(lead) => (lead, outlook(store, &self.sources().local)?),
+                None => return Ok(stale),
+            },
         };
-        let found = outlook(store, &self.sources().local)?;
         sync(store, found, &|_| {})?;
         follow(store, self.index()?, &|_| {})?;
         Ok(Freshness::default())
-    }
-}
-
-impl Engine {
-    /// Whether the index lacks something that the store has.
-    pub(crate) fn is_behind(&self) -> Result<bool, EngineError> {
-        let store = self.store()?;
-        let mark = self.index()?.mark();
-        Ok((mark.row, mark.reindex) != (store.last_row()?, store.last_reindex()?))
     }
 }
 

@@ -47,8 +47,13 @@ pub fn follow(
     Ok(n_events)
 }
 
+/// Whether the index lacks something that the store has.
+pub fn is_behind(store: &Store, index: &Index) -> Result<bool, IngestError> {
+    Ok(index.mark() != end(store)?)
+}
+
 /// How far there is to follow.
-pub(crate) fn end(store: &Store) -> Result<Mark, IngestError> {
+fn end(store: &Store) -> Result<Mark, IngestError> {
     Ok(Mark { row: store.last_row()?, reindex: store.last_reindex()? })
 }
 

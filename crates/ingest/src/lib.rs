@@ -14,14 +14,15 @@ mod limits;
 mod pass;
 mod refresh;
 mod reparse;
+mod reread;
 mod sync;
 mod watch;
 
 pub use error::IngestError;
-pub use follow::follow;
+pub use follow::{follow, is_behind};
 pub use lead::Lead;
 pub use refresh::refresh;
-pub use reparse::reparse;
+pub use reread::{Reread, reread};
 pub use sync::{Outlook, Phase, Progress, Summary, outlook, sync};
 pub use watch::{Keeper, Means, Outcome, Resignation, WatchMode, WatchSetup, WatchState, Watcher};
 

@@ -101,5 +101,5 @@ pub(crate) fn is_rewritten(
     else {
         return Ok(false);
     };
-    Ok(!store.is_kept(&account, &mut file)?)
+    Ok(!store.is_kept(&account, account.generation, &mut file)?)
 }

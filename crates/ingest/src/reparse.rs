@@ -21,13 +21,12 @@ use crate::{
 /// Reads again, from the archive, the feeds of `cluster`, and replaces by that what their sessions
 /// hold. Gives what was taken in; `None` if one of the feeds cannot be read from the archive alone.
 ///
-/// All in one transaction: whoever looks meanwhile sees what was there before. `folder` is where
-/// the transcripts are put while they are read.
-pub fn reparse(
+/// All in one transaction: whoever looks meanwhile sees what was there before. The transcripts are
+/// put beside the store while they are read.
+pub(crate) fn reparse(
     store: &Store,
     source: &Source,
     cluster: &Cluster,
-    folder: &Path,
 ) -> Result<Option<Taken>, IngestError> {
     let is_ours = |it: &FeedAccount| {
         let can_reread = || source.connector.can_reread(&FeedId(it.name.clone()));
@@ -36,6 +35,7 @@ pub fn reparse(
     if !cluster.feeds.iter().all(is_ours) {
         return Ok(None);
     }
+    let folder = store.path().parent().unwrap_or(store.path());
     let mut failed = None;
     let replayed = store.writer()?.replay(cluster, &mut |take| {
         for account in &cluster.feeds {

@@ -19,7 +19,7 @@ use crate::{
     IngestError, Source,
     limits::{MAX_QUEUED_STEPS, MAX_READERS, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_STEPS},
     pass::{Pass, is_rewritten},
-    reparse::reparse,
+    reread::reread,
 };
 
 /// How far a sync has come.
@@ -206,7 +206,8 @@ pub fn sync(
         writer.mark_present(&source.id, &|name| present.contains(name))?;
     }
     drop(writer);
-    summary.n_reread = reread(store, &outlook.outdated, on_progress)?;
+    let again = reread(store, &outlook.outdated, on_progress)?;
+    summary.n_reread = again.n_feeds + again.left.len() as u64;
     if outlook.jobs.is_empty() {
         return Ok(summary);
     }
@@ -233,30 +234,6 @@ pub fn sync(
     summary.n_bytes = taken.n_bytes;
     summary.n_failed = n_failed.load(Ordering::Relaxed) as u64;
     Ok(summary)
-}
-
-/// Reads again what an older version of its connector has read.
-fn reread(
-    store: &Store,
-    outdated: &[(&Source, i64)],
-    on_progress: &dyn Fn(Progress),
-) -> Result<u64, IngestError> {
-    let folder = store.path().parent().unwrap_or(store.path());
-    let mut done = HashSet::new();
-    for (source, feed) in outdated {
-        if done.contains(feed) {
-            continue;
-        }
-        let cluster = store.cluster(*feed)?;
-        if reparse(store, source, &cluster, folder)?.is_none() {
-            let feeds: Vec<i64> = cluster.feeds.iter().map(|it| it.id).collect();
-            store.writer()?.set_reading(&feeds, source.connector.reading())?;
-        }
-        done.extend(cluster.feeds.iter().map(|it| it.id));
-        let total = outdated.len() as u64;
-        on_progress(Progress { phase: Phase::Rereading, done: done.len() as u64, total });
-    }
-    Ok(done.len() as u64)
 }
 
 fn read_all(

@@ -213,6 +213,20 @@ pub(crate) fn feeds_of(
     read_feeds(db, sql::SELECT_FEEDS_OF_CONNECTOR, [connector.as_str()])
 }
 
+/// The sessions that a feed tells of, by row.
+pub(crate) fn sessions_of_feed(db: &Connection, feed: i64) -> Result<Vec<i64>, StoreError> {
+    let mut select = db.prepare_cached(sql::SELECT_SESSIONS_OF_FEED)?;
+    let rows = select.query_map([feed], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The feeds that tell of a session, by row.
+pub(crate) fn feeds_of_session(db: &Connection, session: i64) -> Result<Vec<i64>, StoreError> {
+    let mut select = db.prepare_cached(sql::SELECT_FEEDS_OF_SESSION)?;
+    let rows = select.query_map([session], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 pub(crate) fn read_feeds(
     db: &Connection,
     sql: &str,

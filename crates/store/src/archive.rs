@@ -1,6 +1,6 @@
 //! Keeping every byte that was read, and giving it back.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -20,11 +20,7 @@ pub(crate) fn append(
     generation: i64,
     bytes: &[u8],
 ) -> Result<(), StoreError> {
-    let last = db
-        .prepare_cached(sql::SELECT_LAST_CHUNK)?
-        .query_row((feed, generation), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
-        .optional()?;
-    let (first_byte, joined) = match last {
+    let (first_byte, joined) = match last_chunk(db, feed, generation)? {
         Some((first_byte, n_bytes)) if n_bytes < MIN_CHUNK_BYTES => {
             let mut joined = chunk(db, feed, generation, first_byte)?;
             joined.extend_from_slice(bytes);
@@ -44,11 +40,44 @@ pub(crate) fn append(
 
 /// How many bytes are kept of a generation of a feed.
 pub(crate) fn end(db: &Connection, feed: i64, generation: i64) -> Result<i64, StoreError> {
-    let end = db
-        .prepare_cached(sql::SELECT_LAST_CHUNK)?
-        .query_row((feed, generation), |row| Ok(row.get::<_, i64>(0)? + row.get::<_, i64>(1)?))
+    let last = last_chunk(db, feed, generation)?;
+    Ok(last.map_or(0, |(first_byte, n_bytes)| first_byte + n_bytes))
+}
+
+/// Replaces what is kept of a generation of a feed.
+pub(crate) fn replace(
+    db: &Connection,
+    feed: i64,
+    generation: i64,
+    bytes: &[u8],
+) -> Result<(), StoreError> {
+    db.prepare_cached(sql::DELETE_GENERATION)?.execute((feed, generation))?;
+    append(db, feed, generation, bytes)
+}
+
+/// The torn end of a feed, if this is its present generation and it has one.
+pub(crate) fn rest(
+    db: &Connection,
+    feed: i64,
+    generation: i64,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let rest: Option<Option<Vec<u8>>> = db
+        .prepare_cached(sql::SELECT_REST)?
+        .query_row((feed, generation), |row| row.get(0))
         .optional()?;
-    Ok(end.unwrap_or(0))
+    rest.flatten().map(|packed| codec::unpack(&packed)).transpose()
+}
+
+/// Where the last chunk of a generation begins, and how many bytes it has.
+fn last_chunk(
+    db: &Connection,
+    feed: i64,
+    generation: i64,
+) -> Result<Option<(i64, i64)>, StoreError> {
+    Ok(db
+        .prepare_cached(sql::SELECT_LAST_CHUNK)?
+        .query_row((feed, generation), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?)
 }
 
 /// The chunk that holds the byte `at` of a generation, and where it begins.
@@ -69,7 +98,7 @@ pub(crate) fn chunk_at(
     Ok(Some((first_byte.unsigned_abs(), codec::unpack(&packed)?)))
 }
 
-fn chunk(
+pub(crate) fn chunk(
     db: &Connection,
     feed: i64,
     generation: i64,
@@ -87,6 +116,10 @@ fn reads_as(file: &mut dyn Read, kept: &[u8], block: &mut Vec<u8>) -> bool {
     file.read_exact(block).is_ok() && block == kept
 }
 
+fn unwritten(feed: &FeedAccount, source: io::Error) -> StoreError {
+    StoreError::Open { path: feed.path.clone().unwrap_or_else(|| feed.name.clone().into()), source }
+}
+
 impl Store {
     /// Writes every byte that was read of one generation of `feed`; of the present one the torn
     /// end included. Gives the number of bytes.
@@ -96,19 +129,10 @@ impl Store {
         generation: i64,
         to: &mut dyn Write,
     ) -> Result<u64, StoreError> {
-        let fail = |source| StoreError::Open {
-            path: feed.path.clone().unwrap_or_else(|| feed.name.clone().into()),
-            source,
-        };
-        let mut n_bytes = self.each_chunk(feed, generation, &mut |chunk| {
-            to.write_all(chunk).map_err(fail)?;
-            Ok(true)
-        })?;
-        if let Some(rest) = self.rest(feed, generation)? {
-            to.write_all(&rest).map_err(fail)?;
-            n_bytes += rest.len() as u64;
-        }
-        Ok(n_bytes)
+        let n_bytes = self.restore_records(feed, generation, to)?;
+        let Some(rest) = self.rest(feed, generation)? else { return Ok(n_bytes) };
+        to.write_all(&rest).map_err(|it| unwritten(feed, it))?;
+        Ok(n_bytes + rest.len() as u64)
     }
 
     /// Writes the whole records that were read of one generation of `feed`: not its torn end.
@@ -118,22 +142,26 @@ impl Store {
         generation: i64,
         to: &mut dyn Write,
     ) -> Result<u64, StoreError> {
-        let fail = |source| StoreError::Open { path: feed.name.clone().into(), source };
         self.each_chunk(feed, generation, &mut |chunk| {
-            to.write_all(chunk).map_err(fail)?;
+            to.write_all(chunk).map_err(|it| unwritten(feed, it))?;
             Ok(true)
         })
     }
 
-    /// Whether `file` is, byte for byte, what was read of the present generation of `feed`.
-    pub fn is_kept(&self, feed: &FeedAccount, file: &mut dyn Read) -> Result<bool, StoreError> {
+    /// Whether `file` is, byte for byte, what was read of one generation of `feed`.
+    pub fn is_kept(
+        &self,
+        feed: &FeedAccount,
+        generation: i64,
+        file: &mut dyn Read,
+    ) -> Result<bool, StoreError> {
         let mut is_same = true;
         let mut block = Vec::new();
-        self.each_chunk(feed, feed.generation, &mut |chunk| {
+        self.each_chunk(feed, generation, &mut |chunk| {
             is_same = reads_as(file, chunk, &mut block);
             Ok(is_same)
         })?;
-        if is_same && let Some(rest) = self.rest(feed, feed.generation)? {
+        if is_same && let Some(rest) = self.rest(feed, generation)? {
             is_same = reads_as(file, &rest, &mut block);
         }
         Ok(is_same && matches!(file.read(&mut [0]), Ok(0)))
@@ -171,12 +199,7 @@ impl Store {
     }
 
     fn rest(&self, feed: &FeedAccount, generation: i64) -> Result<Option<Vec<u8>>, StoreError> {
-        let db = self.connection()?;
-        let rest: Option<Option<Vec<u8>>> = db
-            .prepare_cached(sql::SELECT_REST)?
-            .query_row((feed.id, generation), |row| row.get(0))
-            .optional()?;
-        rest.flatten().map(|packed| codec::unpack(&packed)).transpose()
+        rest(&*self.connection()?, feed.id, generation)
     }
 
     /// How many bytes the archive holds, as they were and as they are stored.

@@ -147,7 +147,7 @@ impl Pages {
                 Ok(String::from_utf8_lossy(bytes))
             }
             (Place::Archive(quote), Some((feed, generation))) => {
-                Ok(Cow::Borrowed(self.quotes.text(db, feed, generation, quote)?))
+                self.quotes.text(db, feed, generation, quote)
             }
             (Place::Archive(_), None) => Err(StoreError::Damaged {
                 what: "an event in the archive that was read from no feed".to_owned(),

@@ -4,8 +4,8 @@ use ai_hist_model::{SessionKey, Timestamp};
 use rusqlite::Connection;
 
 use crate::{
-    Origin, SessionRow, Store, StoreError, StoredSession, Writer, codec, forks,
-    limits::MAX_CHUNK_BYTES, statements as sql,
+    FeedAccount, Origin, SessionRow, Store, StoreError, StoredSession, Writer, account, archive,
+    forks, sessions, statements as sql,
 };
 
 /// What forgetting removed.
@@ -17,6 +17,15 @@ pub struct Erased {
     pub n_events: u64,
     /// Transcripts whose bytes were removed, whole or in part.
     pub n_feeds: u64,
+}
+
+/// Why a feed is left unread. The numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hidden {
+    /// Its place is excluded.
+    Excluded = 1,
+    /// Its session was forgotten.
+    Forgotten = 2,
 }
 
 /// Removes the events of a session; what is known about it stays.
@@ -41,21 +50,17 @@ pub(crate) fn session(
     db: &Connection,
     session: i64,
     native: &str,
-    hidden: i64,
+    why: Hidden,
 ) -> Result<Erased, StoreError> {
     forks::release(db, session)?;
     let mut erased = Erased { n_sessions: 1, ..Erased::default() };
-    let feeds: Vec<i64> = db
-        .prepare_cached(sql::SELECT_FEEDS_OF_SESSION)?
-        .query_map([session], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    for feed in feeds {
+    for feed in account::feeds_of_session(db, session)? {
         erased.n_feeds += 1;
         let n_others: i64 = db
             .prepare_cached(sql::COUNT_OTHER_SESSIONS_OF_FEED)?
             .query_row((feed, session), |row| row.get(0))?;
         if n_others == 0 {
-            whole_feed(db, feed, hidden)?;
+            whole_feed(db, feed, why)?;
         } else {
             lines(db, feed, session, native)?;
         }
@@ -67,11 +72,17 @@ pub(crate) fn session(
 }
 
 /// Removes what was read of a feed, and leaves it unread from now on.
-pub(crate) fn whole_feed(db: &Connection, feed: i64, hidden: i64) -> Result<(), StoreError> {
+pub(crate) fn whole_feed(db: &Connection, feed: i64, why: Hidden) -> Result<(), StoreError> {
     db.prepare_cached(sql::DELETE_FEED_ARCHIVE)?.execute([feed])?;
     db.prepare_cached(sql::DELETE_FEED_TALLY)?.execute([feed])?;
     db.prepare_cached(sql::DELETE_FEED_SKIPPED)?.execute([feed])?;
-    db.prepare_cached(sql::UPDATE_FEED_HIDDEN)?.execute((feed, hidden))?;
+    db.prepare_cached(sql::UPDATE_FEED_HIDDEN)?.execute((feed, why as i64))?;
+    Ok(())
+}
+
+/// Lets the feeds be read again that were left unread because of `why`.
+fn unhide(db: &Connection, why: Hidden) -> Result<(), StoreError> {
+    db.prepare_cached(sql::whole::UNHIDE_FEEDS)?.execute([why as i64])?;
     Ok(())
 }
 
@@ -87,10 +98,7 @@ fn lines(db: &Connection, feed: i64, session: i64, native: &str) -> Result<(), S
     for generation in generations {
         let mut raw = Vec::new();
         for (_, first_byte) in chunks.iter().filter(|it| it.0 == generation) {
-            let packed: Vec<u8> = db
-                .prepare_cached(sql::SELECT_CHUNK)?
-                .query_row((feed, generation, first_byte), |row| row.get(0))?;
-            raw.extend(codec::unpack(&packed)?);
+            raw.extend(archive::chunk(db, feed, generation, *first_byte)?);
         }
         let mut others = Vec::new();
         let mut select = db.prepare_cached(sql::SELECT_SPANS_OF_OTHERS)?;
@@ -100,15 +108,8 @@ fn lines(db: &Connection, feed: i64, session: i64, native: &str) -> Result<(), S
             others.push(usize::try_from(first_byte?).unwrap_or(usize::MAX));
         }
         others.sort_unstable();
-        if blank_lines(&mut raw, native, &others) == 0 {
-            continue;
-        }
-        db.prepare_cached(sql::DELETE_GENERATION)?.execute((feed, generation))?;
-        let mut at = 0_i64;
-        for part in raw.chunks(MAX_CHUNK_BYTES) {
-            let parameters = (feed, generation, at, part.len(), codec::pack(part)?);
-            db.prepare_cached(sql::INSERT_ARCHIVE)?.execute(parameters)?;
-            at += i64::try_from(part.len()).unwrap_or(i64::MAX);
+        if 0 < blank_lines(&mut raw, native, &others) {
+            archive::replace(db, feed, generation, &raw)?;
         }
     }
     db.prepare_cached(sql::CLEAR_REST)?.execute([feed])?;
@@ -148,9 +149,11 @@ impl Writer<'_> {
         let transaction = self.begin()?;
         let parameters = (key.agent.as_str(), key.native.as_str(), now.0);
         transaction.prepare_cached(sql::INSERT_FORGOTTEN)?.execute(parameters)?;
-        let found = crate::sessions::id_of(&transaction, &Origin::local(), key.id())?;
+        let found = sessions::id_of(&transaction, &Origin::local(), key.id())?;
         let erased = match found {
-            Some(found) => session(&transaction, found.row, key.native.as_str(), 2)?,
+            Some(found) => {
+                session(&transaction, found.row, key.native.as_str(), Hidden::Forgotten)?
+            }
             None => Erased::default(),
         };
         transaction.commit()?;
@@ -165,7 +168,7 @@ impl Writer<'_> {
         if 0 < n {
             // Which feed it was is not kept: all that were hidden for this reason are looked at
             // again, and those of sessions that stay forgotten are hidden again.
-            transaction.prepare_cached(sql::whole::UNHIDE_FEEDS)?.execute([2])?;
+            unhide(&transaction, Hidden::Forgotten)?;
         }
         transaction.commit()?;
         Ok(0 < n)
@@ -184,7 +187,7 @@ impl Writer<'_> {
         let transaction = self.begin()?;
         let n = transaction.prepare_cached(sql::DELETE_EXCLUSION)?.execute([path])?;
         if 0 < n {
-            transaction.prepare_cached(sql::whole::UNHIDE_FEEDS)?.execute([1])?;
+            unhide(&transaction, Hidden::Excluded)?;
         }
         transaction.commit()?;
         Ok(0 < n)
@@ -209,15 +212,13 @@ impl Store {
     ) -> Result<Vec<StoredSession>, StoreError> {
         let project = project.map(|it| it.trim_end_matches('/'));
         let db = self.connection()?;
-        crate::sessions::many(&db, sql::whole::SELECT_SESSIONS_TO_FORGET, (project, before.0))
+        sessions::many(&db, sql::whole::SELECT_SESSIONS_TO_FORGET, (project, before.0))
     }
 
     /// The sessions that a feed tells of.
     pub fn sessions_of_feed(&self, feed: i64) -> Result<Vec<SessionRow>, StoreError> {
-        let db = self.connection()?;
-        let mut select = db.prepare_cached(sql::SELECT_SESSIONS_OF_FEED)?;
-        let rows = select.query_map([feed], |row| Ok(SessionRow(row.get(0)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let rows = account::sessions_of_feed(&*self.connection()?, feed)?;
+        Ok(rows.into_iter().map(SessionRow).collect())
     }
 
     /// Empties the log that SQLite writes ahead: what it holds of what was removed is gone then.
@@ -229,12 +230,9 @@ impl Store {
     }
 
     /// The feeds that tell of a session.
-    pub fn feeds_of_session(
-        &self,
-        session: SessionRow,
-    ) -> Result<Vec<crate::FeedAccount>, StoreError> {
+    pub fn feeds_of_session(&self, session: SessionRow) -> Result<Vec<FeedAccount>, StoreError> {
         let db = self.connection()?;
-        crate::account::read_feeds(&db, sql::SELECT_FEED_ROWS_OF_SESSION, [session.0])
+        account::read_feeds(&db, sql::SELECT_FEED_ROWS_OF_SESSION, [session.0])
     }
 }
 

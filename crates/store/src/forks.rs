@@ -13,7 +13,7 @@ use ai_hist_model::{EventId, SessionId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    StoreError,
+    StoreError, account,
     limits::{MAX_FAMILY, MAX_SETTLED_SESSIONS},
     statements as sql,
 };
@@ -25,9 +25,7 @@ pub(crate) fn name(event: EventId, session: SessionId) -> EventId {
 
 /// Looks for copies in the sessions that `feed` tells of.
 pub(crate) fn settle_feed(db: &Connection, feed: i64) -> Result<(), StoreError> {
-    let mut select = db.prepare_cached(sql::SELECT_SESSIONS_OF_FEED)?;
-    let sessions: Vec<i64> =
-        select.query_map([feed], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let sessions = account::sessions_of_feed(db, feed)?;
     if sessions.len() <= MAX_SETTLED_SESSIONS {
         for session in sessions {
             settle(db, session)?;

@@ -160,14 +160,8 @@ impl<'a> Intake<'a> {
 
     /// The torn end of a generation that is over belongs to it, and nothing will complete it.
     fn keep_rest(&self, feed: &FeedAccount) -> Result<(), StoreError> {
-        let rest: Option<Vec<u8>> = self
-            .db
-            .prepare_cached(sql::SELECT_REST)?
-            .query_row((feed.id, feed.generation), |row| row.get(0))?;
-        match rest {
-            Some(packed) => {
-                archive::append(self.db, feed.id, feed.generation, &codec::unpack(&packed)?)
-            }
+        match archive::rest(self.db, feed.id, feed.generation)? {
+            Some(rest) => archive::append(self.db, feed.id, feed.generation, &rest),
             None => Ok(()),
         }
     }

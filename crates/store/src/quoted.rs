@@ -102,7 +102,6 @@ fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
 pub(crate) struct Quotes {
     chunk: Option<Chunk>,
     joined: Vec<u8>,
-    text: String,
 }
 
 #[derive(Debug)]
@@ -113,6 +112,20 @@ struct Chunk {
     bytes: Vec<u8>,
 }
 
+impl Chunk {
+    fn holds(&self, feed: i64, generation: i64, at: u64) -> bool {
+        let end = self.first_byte + self.bytes.len() as u64;
+        (self.feed, self.generation) == (feed, generation) && (self.first_byte..end).contains(&at)
+    }
+
+    /// At most `n_bytes` from the byte `at` of the feed on.
+    fn from(&self, at: u64, n_bytes: usize) -> &[u8] {
+        let start = usize::try_from(at - self.first_byte).unwrap_or(usize::MAX);
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        &rest[..rest.len().min(n_bytes)]
+    }
+}
+
 impl Quotes {
     /// The text of a quote.
     pub(crate) fn text(
@@ -121,52 +134,46 @@ impl Quotes {
         feed: i64,
         generation: i64,
         quote: Quote,
-    ) -> Result<&str, StoreError> {
+    ) -> Result<Cow<'_, str>, StoreError> {
         let damaged = || StoreError::Damaged {
             what: format!("feed {feed} has no text at byte {}", quote.first_byte),
         };
-        self.joined.clear();
-        let mut at = quote.first_byte;
-        let end = quote.first_byte + quote.n_bytes as u64;
-        while at < end {
-            let chunk = self.chunk(db, feed, generation, at)?.ok_or_else(damaged)?;
-            let from = usize::try_from(at - chunk.first_byte).map_err(|_| damaged())?;
-            let left = usize::try_from(end - at).map_err(|_| damaged())?;
-            let rest = chunk.bytes.get(from..).filter(|it| !it.is_empty()).ok_or_else(damaged)?;
-            let part = &rest[..rest.len().min(left)];
-            at += part.len() as u64;
-            let part = part.to_vec();
-            self.joined.extend_from_slice(&part);
-        }
-        match quote.form {
-            Form::Verbatim => std::str::from_utf8(&self.joined).map_err(|_| damaged()),
-            Form::JsonString => {
-                let text: Cow<'_, str> =
-                    serde_json::from_slice(&self.joined).map_err(|_| damaged())?;
-                self.text = text.into_owned();
-                Ok(&self.text)
+        let Self { chunk, joined } = self;
+        let Quote { first_byte, n_bytes, .. } = quote;
+        let first = hold(chunk, db, feed, generation, first_byte)?.ok_or_else(damaged)?;
+        let is_whole = first.from(first_byte, n_bytes).len() == n_bytes;
+        let bytes = if is_whole {
+            chunk.as_ref().map(|it| it.from(first_byte, n_bytes)).unwrap_or_default()
+        } else {
+            joined.clear();
+            while joined.len() < n_bytes {
+                let at = first_byte + joined.len() as u64;
+                let next = hold(chunk, db, feed, generation, at)?.ok_or_else(damaged)?;
+                joined.extend_from_slice(next.from(at, n_bytes - joined.len()));
             }
+            joined.as_slice()
+        };
+        match quote.form {
+            Form::Verbatim => std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| damaged()),
+            Form::JsonString => serde_json::from_slice(bytes).map_err(|_| damaged()),
         }
     }
+}
 
-    fn chunk(
-        &mut self,
-        db: &Connection,
-        feed: i64,
-        generation: i64,
-        at: u64,
-    ) -> Result<Option<&Chunk>, StoreError> {
-        let is_held = self.chunk.as_ref().is_some_and(|it| {
-            let end = it.first_byte + it.bytes.len() as u64;
-            it.feed == feed && it.generation == generation && (it.first_byte..end).contains(&at)
-        });
-        if !is_held {
-            let found = archive::chunk_at(db, feed, generation, at)?;
-            self.chunk =
-                found.map(|(first_byte, bytes)| Chunk { feed, generation, first_byte, bytes });
-        }
-        Ok(self.chunk.as_ref())
+/// The chunk that holds the byte `at`, unless it is held already. `None` if there is none.
+fn hold<'c>(
+    held: &'c mut Option<Chunk>,
+    db: &Connection,
+    feed: i64,
+    generation: i64,
+    at: u64,
+) -> Result<Option<&'c Chunk>, StoreError> {
+    if !held.as_ref().is_some_and(|it| it.holds(feed, generation, at)) {
+        let found = archive::chunk_at(db, feed, generation, at)?;
+        let chunk = found.map(|(first_byte, bytes)| Chunk { feed, generation, first_byte, bytes });
+        *held = chunk.filter(|it| it.holds(feed, generation, at));
     }
+    Ok(held.as_ref())
 }
 
 #[cfg(test)]

@@ -38,11 +38,12 @@ impl Store {
     /// The feeds that must be read again together with `feed`.
     pub fn cluster(&self, feed: i64) -> Result<Cluster, StoreError> {
         let db = self.connection()?;
-        let (feeds, _) = reach(&db, feed)?;
-        let mut all = account::read_feeds(&db, sql::whole::SELECT_FEEDS, [])?;
-        all.retain(|it| feeds.contains(&it.id));
-        all.sort_by_key(|it| it.id);
-        Ok(Cluster { feeds: all })
+        let mut feeds = Vec::new();
+        // Ids are given in the order in which feeds were first read.
+        for feed in reach(&db, feed)?.0 {
+            feeds.extend(account::read_feeds(&db, sql::SELECT_FEED_BY_ID, [feed])?);
+        }
+        Ok(Cluster { feeds })
     }
 }
 
@@ -67,9 +68,12 @@ impl Writer<'_> {
         read: &mut dyn FnMut(&mut Take<'_>) -> Result<(), StoreError>,
     ) -> Result<Taken, StoreError> {
         let transaction = self.begin()?;
-        let mut sessions = BTreeSet::new();
+        // They hang together, so from one of them all sessions are reached.
+        let sessions = match cluster.feeds.first() {
+            Some(feed) => reach(&transaction, feed.id)?.1,
+            None => BTreeSet::new(),
+        };
         for feed in &cluster.feeds {
-            sessions.extend(reach(&transaction, feed.id)?.1);
             transaction.prepare_cached(sql::DELETE_FEED_TALLY)?.execute([feed.id])?;
             transaction.prepare_cached(sql::DELETE_FEED_SKIPPED)?.execute([feed.id])?;
         }
@@ -90,15 +94,11 @@ fn reach(db: &Connection, feed: i64) -> Result<(BTreeSet<i64>, BTreeSet<i64>), S
     let mut sessions = BTreeSet::new();
     let mut ahead = vec![feed];
     while let Some(feed) = ahead.pop() {
-        let mut select = db.prepare_cached(sql::SELECT_SESSIONS_OF_FEED)?;
-        for session in select.query_map([feed], |row| row.get::<_, i64>(0))? {
-            let session = session?;
+        for session in account::sessions_of_feed(db, feed)? {
             if !sessions.insert(session) {
                 continue;
             }
-            let mut select = db.prepare_cached(sql::SELECT_FEEDS_OF_SESSION)?;
-            for feed in select.query_map([session], |row| row.get::<_, i64>(0))? {
-                let feed = feed?;
+            for feed in account::feeds_of_session(db, session)? {
                 if feeds.insert(feed) {
                     ahead.push(feed);
                 }

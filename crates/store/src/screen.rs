@@ -5,7 +5,11 @@ use std::collections::HashSet;
 use ai_hist_model::{Batch, SessionFacts, SessionId};
 use rusqlite::Connection;
 
-use crate::{Origin, StoreError, erase, sessions, statements as sql};
+use crate::{
+    Origin, StoreError, account,
+    erase::{self, Hidden},
+    sessions, statements as sql,
+};
 
 /// What the user wants kept out, as it stands in this transaction.
 pub(crate) struct Screen {
@@ -47,43 +51,37 @@ impl Screen {
             return Ok(Screened::Whole);
         }
         let mut hidden = HashSet::new();
-        let mut why = 0;
+        let mut why = None;
         for facts in &batch.sessions {
             if let Some(reason) = self.reason(db, facts)? {
                 hidden.insert(facts.key.id());
-                why = reason;
+                why = Some(reason);
             }
         }
-        if hidden.is_empty() {
-            return Ok(Screened::Whole);
-        }
+        let Some(why) = why else { return Ok(Screened::Whole) };
         for facts in batch.sessions.iter().filter(|it| hidden.contains(&it.key.id())) {
             // It turned out later than its beginning that it is to be kept out.
             if let Some(known) = sessions::id_of(db, origin, facts.key.id())? {
                 erase::session(db, known.row, facts.key.native.as_str(), why)?;
             }
         }
-        if batch.sessions.len() == 1 && !has_others(db, feed)? {
+        if batch.sessions.len() == 1 && account::sessions_of_feed(db, feed)?.is_empty() {
             erase::whole_feed(db, feed, why)?;
             return Ok(Screened::Nothing);
         }
         Ok(Screened::Part(Box::new(without(batch, base, &hidden))))
     }
 
-    fn reason(&self, db: &Connection, facts: &SessionFacts) -> Result<Option<i64>, StoreError> {
+    fn reason(&self, db: &Connection, facts: &SessionFacts) -> Result<Option<Hidden>, StoreError> {
         if let Some(cwd) = &facts.cwd
             && self.exclusions.iter().any(|it| is_within(cwd, it))
         {
-            return Ok(Some(1));
+            return Ok(Some(Hidden::Excluded));
         }
         let key = (facts.key.agent.as_str(), facts.key.native.as_str());
         let mut select = db.prepare_cached(sql::SELECT_FORGOTTEN)?;
-        Ok(if self.has_forgotten && select.exists(key)? { Some(2) } else { None })
+        Ok((self.has_forgotten && select.exists(key)?).then_some(Hidden::Forgotten))
     }
-}
-
-fn has_others(db: &Connection, feed: i64) -> Result<bool, StoreError> {
-    Ok(db.prepare_cached(sql::SELECT_SESSIONS_OF_FEED)?.exists([feed])?)
 }
 
 /// Whether `path` is `folder` or below it.

@@ -18,6 +18,10 @@ statements! {
         SELECT id, connector, name, path, generation, cursor, n_bytes, modified_ms, changed, gone,
                problem, n_rest, reading, hidden
         FROM feed WHERE connector = ?1 AND name = ?2";
+    SELECT_FEED_BY_ID = "
+        SELECT id, connector, name, path, generation, cursor, n_bytes, modified_ms, changed, gone,
+               problem, n_rest, reading, hidden
+        FROM feed WHERE id = ?1";
     UPDATE_FEED_PATH = "UPDATE feed SET path = ?2, gone = 0 WHERE id = ?1";
     UPDATE_FEED_CURSOR = "
         UPDATE feed SET cursor = ?2, generation = ?3, reading = ?4, rest = NULL, n_rest = 0

@@ -109,15 +109,6 @@ impl History {
         self.raw.extend(self.tail.take_raw());
         self.place = self.tail.cursor();
     }
-
-    /// Reads the lines that wait, the present one and all after it, as they stand.
-    fn set_aside(&mut self) -> Result<(), ConnectorError> {
-        while self.tail.next_line()?.is_some() {}
-        let mut waiting = self.tail.take_raw();
-        waiting.extend_from_slice(self.tail.rest());
-        self.waiting = Some(waiting);
-        Ok(())
-    }
 }
 
 impl FeedReader for History {
@@ -149,7 +140,7 @@ impl FeedReader for History {
                     self.teller.page.count(number, fate);
                     self.take_raw();
                 }
-                Verdict::Waits => self.set_aside()?,
+                Verdict::Waits => self.waiting = Some(self.tail.set_aside()?),
             }
         }
         if self.waiting.is_none() && self.tail.n_untaken() != 0 {

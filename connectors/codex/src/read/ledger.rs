@@ -92,15 +92,6 @@ impl Ledger {
         self.raw.extend(self.tail.take_raw());
         self.place = self.tail.cursor();
     }
-
-    /// Leaves the present line, and all after it, for a later pass.
-    fn set_aside(&mut self) -> Result<(), ConnectorError> {
-        while self.tail.next_line()?.is_some() {}
-        let mut waiting = self.tail.take_raw();
-        waiting.extend_from_slice(self.tail.rest());
-        self.waiting = Some(waiting);
-        Ok(())
-    }
 }
 
 impl FeedReader for Ledger {
@@ -127,7 +118,7 @@ impl FeedReader for Ledger {
                 }
             };
             if fate == Fate::Waits {
-                self.set_aside()?;
+                self.waiting = Some(self.tail.set_aside()?);
                 break;
             }
             n_records += 1;

@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use ai_hist_engine::{Engine, EngineError, ExportFormat, Secrets};
+use ai_hist_engine::{Engine, ExportFormat, Secrets};
 
 use crate::report::CliError;
 
@@ -49,11 +49,6 @@ pub(crate) fn run(args: &Args, engine: &Engine, json: bool) -> Result<ExitCode, 
         Some(path) => Box::new(BufWriter::new(File::create_new(path)?)),
         None => Box::new(BufWriter::new(io::stdout().lock())),
     };
-    match engine.export(&args.reference, format, secrets, &mut out) {
-        // Nobody is left to read it.
-        Err(EngineError::ExportFailed { source }) if source.kind() == io::ErrorKind::BrokenPipe => {
-            Ok(ExitCode::SUCCESS)
-        }
-        done => Ok(done.map(|_| ExitCode::SUCCESS)?),
-    }
+    engine.export(&args.reference, format, secrets, &mut out)?;
+    Ok(ExitCode::SUCCESS)
 }

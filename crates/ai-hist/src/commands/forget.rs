@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args, engine: &Engine, json: bool) -> Result<ExitCode, 
         writeln!(io::stderr(), "nothing was forgotten")?;
         return Ok(ExitCode::from(1));
     }
-    let report = engine.forget(&plan, &|_| {})?;
+    let report = engine.forget(&plan)?;
     if json {
         text::json(&report)?;
     } else {

@@ -169,6 +169,14 @@ impl Tail {
         raw
     }
 
+    /// Leaves the present line, and all after it, for a later pass: gives their bytes as they stand.
+    pub fn set_aside(&mut self) -> Result<Vec<u8>, ConnectorError> {
+        while self.next_line()?.is_some() {}
+        let mut waiting = self.take_raw();
+        waiting.extend_from_slice(self.rest());
+        Ok(waiting)
+    }
+
     /// At the end: the bytes beyond the last whole line.
     #[must_use]
     pub fn rest(&self) -> &[u8] {
