@@ -38,12 +38,12 @@ impl Engine {
             Some((source, feed.id))
         });
         let again = reread(store, &known.collect::<Vec<_>>(), on_progress)?;
-        let problem = |name: &String| format!("`{name}` is no plain file");
+        let left = feeds.iter().filter(|it| again.left.contains(&it.id));
         let mut report = ReparseReport {
             n_transcripts: again.n_feeds,
             n_events: again.n_events,
             n_indexed: 0,
-            problems: again.left.iter().map(problem).collect(),
+            problems: left.map(|it| format!("`{}` is no plain file", it.name)).collect(),
         };
         report.n_indexed = follow(store, self.index()?, on_progress)?;
         Ok(report)

@@ -13,8 +13,11 @@ pub struct Reread {
     pub n_feeds: u64,
     /// Events that their sessions have now.
     pub n_events: u64,
-    /// Feeds that cannot be read from the archive alone, by name: they stay as they were read.
-    pub left: Vec<String>,
+    /// Feeds that stay as they were read: they cannot be read from the archive alone, or hang
+    /// together with one that cannot.
+    pub n_left: u64,
+    /// Of each such group the first one that was asked for, by row.
+    pub left: Vec<i64>,
 }
 
 /// Reads again `feeds`, by row, and those that tell of the same sessions.
@@ -36,7 +39,8 @@ pub fn reread(
             again.n_events += taken.n_events;
         } else {
             store.writer()?.set_reading(&rows, source.connector.reading())?;
-            again.left.extend(cluster.feeds.iter().map(|it| it.name.clone()));
+            again.n_left += rows.len() as u64;
+            again.left.push(*feed);
         }
         done.extend(rows);
         let (done, total) = (done.len() as u64, feeds.len() as u64);

@@ -207,7 +207,7 @@ pub fn sync(
     }
     drop(writer);
     let again = reread(store, &outlook.outdated, on_progress)?;
-    summary.n_reread = again.n_feeds + again.left.len() as u64;
+    summary.n_reread = again.n_feeds + again.n_left;
     if outlook.jobs.is_empty() {
         return Ok(summary);
     }
