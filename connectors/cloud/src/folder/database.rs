@@ -7,7 +7,7 @@ use std::{
 };
 
 use ai_hist_connector::ConnectorError;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
 use crate::{
     folder::{
@@ -122,6 +122,14 @@ fn connection(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn contents(db: &Connection) -> Result<Contents, Fault> {
+    // Of one moment: tables that another is just making would be of no program yet.
+    let moment = if db.is_autocommit() { Some(db.unchecked_transaction()?) } else { None };
+    let contents = contents_now(db)?;
+    moment.map_or(Ok(()), Transaction::finish)?;
+    Ok(contents)
+}
+
+fn contents_now(db: &Connection) -> Result<Contents, Fault> {
     let number = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     if application == APPLICATION && VERSION < version {
@@ -267,5 +275,19 @@ mod tests {
         make_tables(&mut one).expect("makes");
         make_tables(&mut other).expect("finds them made");
         assert!(matches!(contents(&other), Ok(Contents::Workspaces)));
+    }
+    #[test]
+    fn tables_that_are_being_made_are_of_no_other_program() {
+        for _ in 0..40 {
+            let folder = tempfile::tempdir().expect("makes a folder");
+            let path = folder.path().join(FILE_NAME);
+            let open = || connection(&path).expect("opens");
+            File::create(&path).expect("makes");
+            let (mut one, other) = (open(), open());
+            std::thread::scope(|scope| {
+                scope.spawn(move || make_tables(&mut one).expect("makes"));
+                while matches!(contents(&other).expect("reads"), Contents::Nothing) {}
+            });
+        }
     }
 }
